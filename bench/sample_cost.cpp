@@ -28,11 +28,12 @@ constexpr unsigned usual_hz = 1000;
 constexpr unsigned highest_hz = 20000;
 
 /// With more on the stack than any sample copies.
-double seconds(int depth = callers)
+[[gnu::noinline]] double seconds(int depth = callers)
 {
+    char many[2 * spool::StackImage::largest_copy / callers];
+    std::memset(many, depth, sizeof many);  // the kernel copies only pages that are there
+    asm volatile("" : : "r"(many) : "memory");
     if (depth > 0) {
-        char many[2 * spool::StackImage::largest_copy / callers];
-        asm volatile("" : : "r"(many) : "memory");
         const double result = seconds(depth - 1);
         asm volatile("" : : "r"(many) : "memory");  // a frame of its own
         return result;
@@ -86,9 +87,26 @@ struct Mode {
 using spool::CallGraph;
 constexpr Mode modes[] = {{"none", {CallGraph::None}},
                           {"fp", {CallGraph::FramePointers}},
+                          {"dwarf,8192", {CallGraph::Dwarf, 8192}},
                           {"dwarf", {CallGraph::Dwarf}},
-                          {"dwarf,16384", {CallGraph::Dwarf, 16384}},
                           {"dwarf,32768", {CallGraph::Dwarf, 32768}}};
+
+/// Most bytes of the stack that a sample has: its last word. From the begin of the ring, so that nothing wraps.
+std::uint64_t copied(const sampling::Unread& unread)
+{
+    std::uint64_t most = 0;
+    for (std::size_t position = 0; position < unread.size[0];) {
+        perf_event_header header;
+        std::memcpy(&header, unread.piece[0] + position, sizeof header);
+        position += header.size;
+        if (header.type == PERF_RECORD_SAMPLE) {
+            std::uint64_t bytes = 0;
+            std::memcpy(&bytes, unread.piece[0] + position - sizeof bytes, sizeof bytes);
+            most = std::max(most, bytes);
+        }
+    }
+    return most;
+}
 
 Sampled as_recorded(unsigned hz, const sampling::Callers& of_samples)
 {
@@ -96,14 +114,20 @@ Sampled as_recorded(unsigned hz, const sampling::Callers& of_samples)
     sampling::PerfEvent event = bench::sample_this_thread(hz, of_samples);
     const double elapsed = seconds();
     sampling::disable_event(event);
-    const std::uint64_t samples = sampling::peek_records(event).samples;
+    const sampling::Unread unread = sampling::peek_records(event);
+    const std::uint64_t of_stack = of_samples.call_graph == CallGraph::Dwarf ? copied(unread) : of_samples.stack_bytes;
     const bool is_full = sampling::unread_bytes(event) + largest_record > event.ring_size;
     sampling::close_event(event);
     if (is_full) {
         fmt::print(stderr, "sample_cost: the ring is too small for so many samples; give fewer HZ\n");
         std::exit(1);
     }
-    return {elapsed, samples};
+    if (of_stack != of_samples.stack_bytes) {
+        fmt::print(stderr, "sample_cost: {} bytes of the stack were copied, not {}\n", of_stack,
+                   of_samples.stack_bytes);
+        std::exit(1);
+    }
+    return {elapsed, unread.samples};
 }
 
 }  // namespace

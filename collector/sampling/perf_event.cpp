@@ -18,6 +18,7 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +29,8 @@ namespace
 {
 
 /// Five hundred switches, or a sixth of a second of samples at the default rate, until the helper thread wakes: it
-/// shall soon see that a thread switches too often. But not for less than so many samples, if they are large.
+/// shall soon see that a thread switches too often. But not for less than so many samples, if they are large, or half
+/// of the ring.
 constexpr std::uint32_t most_unread = 16'384;
 constexpr std::uint32_t fewest_samples = 16;
 
@@ -380,6 +382,17 @@ std::uint64_t any_part(std::uint64_t period, std::uint64_t random)
     return part < least ? least : part;
 }
 
+namespace
+{
+
+bool may_lock_much()
+{
+    rlimit limit{};
+    return geteuid() == 0 || (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
+}
+
+}  // namespace
+
 void choose_contents(std::uint32_t frequency, const Callers& callers, EventChoice& choice)
 {
     constexpr std::uint64_t bytes_of_switches = 120'000;
@@ -401,7 +414,7 @@ void choose_contents(std::uint32_t frequency, const Callers& callers, EventChoic
         choice.registers = all_registers;
         choice.stack_bytes = callers.stack_bytes;
         bytes_a_sample += 256 + callers.stack_bytes;
-        visits = 20;
+        visits = may_lock_much() ? 16 : 20;  // 512 KiB, or 256: more than that few threads of a user may have
         break;
     }
     // The samples between two visits, and more than a thousand switches, which are many where ranks share a processor,

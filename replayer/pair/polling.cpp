@@ -30,7 +30,7 @@ Activity activity(const model::LocationTrace& location, Ns begin, Ns end)
     add_overlaps(location.off, begin, end,
                  [&](const model::OffProcessor& off, Ns time) { (off.preempted ? idle : result.slept) += time; });
     add_overlaps(location.tool, begin, end, [&](const model::Interval&, Ns time) { idle += time; });
-    result.busy = end - begin - idle - result.slept;
+    result.busy = std::max(end - begin - idle - result.slept, Ns{0});  // both may overlap
     return result;
 }
 

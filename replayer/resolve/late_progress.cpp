@@ -86,11 +86,12 @@ private:
     /// Before each return, those before it count, too. Posts do not.
     [[nodiscard]] Moved find_together(const rules::Standstill& standstill)
     {
+        const Ns begin = begin_of_search(standstill);
         visits_.clear();
         outside_.clear();
         for (Ns time = standstill.leave + Ns{1}; visits_.size() < most_calls && time > standstill.start;) {
             const Visit visit = last_visit(time, false);
-            if (visit.enter == Ns::min())
+            if (visit.enter == Ns::min() || (visits_.empty() && visit.enter < begin))
                 break;
             if (!visits_.empty())
                 outside_.push_back({visit.leave, time});
@@ -98,11 +99,13 @@ private:
             time = visit.enter;
         }
         Moved best;
-        const Ns begin = begin_of_search(standstill);
+        if (!rules::was_mostly_outside(standstill, outside_))
+            return best;
         for (std::size_t i = 0; i < outside_.size() && visits_[i].enter >= begin; ++i) {
-            const std::span<const rules::Outside> outside(outside_);
-            take_better(best, rules::fit(standstill, visits_[i].enter, outside.subspan(i)), visits_[i].location,
-                        visits_[i].call);
+            const std::span<const rules::Outside> outside = std::span(outside_).subspan(i);
+            if (outside.front().since < outside.front().until)  // else another thread is in MPI
+                take_better(best, rules::fit(standstill, visits_[i].enter, outside), visits_[i].location,
+                            visits_[i].call);
         }
         return best;
     }

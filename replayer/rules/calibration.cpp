@@ -216,9 +216,13 @@ Ns TransferTime::most(std::uint64_t bytes) const
     const bool is_below = bytes < hull_.front().bytes;
     const Point& nearest = is_below ? hull_.front() : hull_.back();
     const Wide scaled = Wide{usual.count()} * nearest.ns / usual_transfer(nearest.bytes).count();
-    const Wide line = is_below ? nearest.ns : of(bytes).count();
-    const bool is_between = !is_below && bytes <= nearest.bytes;
-    return std::max(usual, Ns{static_cast<std::int64_t>(is_between ? line : std::min(scaled, line))});
+    if (is_below)
+        return std::max(usual, Ns{static_cast<std::int64_t>(std::min(scaled, Wide{nearest.ns}))});
+    const Wide line = of(bytes).count();
+    const bool goes_on = bytes > nearest.bytes;
+    if (goes_on && hull_.size() == 1)  // one size is no line
+        return std::max(usual, Ns{static_cast<std::int64_t>(scaled)});
+    return std::max(usual, Ns{static_cast<std::int64_t>(goes_on ? std::min(scaled, line) : line)});
 }
 
 Ns TransferTime::of(std::uint64_t bytes) const

@@ -46,13 +46,18 @@ Ns soon(const Standstill& s)
     return std::max(4 * s.transfer + s.threshold, unexplained(s, s.start) / chance);
 }
 
+bool was_mostly_outside(const Standstill& s, std::span<const Outside> outside)
+{
+    return was_mostly_outside(s, s.start, outside) || was_mostly_outside(s, std::max(s.start, s.enter), outside);
+}
+
 Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
 {
     const Ns usual = tolerance(s.transfer, s.threshold);
     const Ns took = s.leave - enter;
     if (enter - s.start <= usual || took <= Ns{0})
         return Fit::None;
-    if (!was_mostly_outside(s, s.start, outside) && !was_mostly_outside(s, std::max(s.start, s.enter), outside))
+    if (!was_mostly_outside(s, outside))
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return took + s.threshold < s.transfer ? Fit::Close : Fit::Tight;

@@ -44,6 +44,9 @@ struct Outside {
     Ns since, until;
 };
 
+/// Whether a process may have held up the transfer that was outside of MPI at these times.
+bool was_mostly_outside(const Standstill& standstill, std::span<const Outside> outside);
+
 /// `enter`: a side entered MPI, where it had not been at these times.
 Fit fit(const Standstill& standstill, Ns enter, std::span<const Outside> outside);
 

@@ -141,6 +141,8 @@ TEST(TransferTime, OfMessagesThatLayThereIsAtMostTheUsualOne)
     const TransferTime small(fastest({{0, 36'000}, {1'000, 42'000}}),
                              fastest({{0, 36'000}, {1'000, 42'000}, {1'000'000, long_ago}}));
     EXPECT_EQ(small.of(1'000'000), Ns{2'040'000});
+    const TransferTime single(fastest({{1'000, 42'000}}), fastest({{1'000, 42'000}, {1'000'000, long_ago}}));
+    EXPECT_EQ(single.of(1'000'000), Ns{2'040'000});
     // What a large message takes says little of small ones: that these may be slower than usual as much as it is.
     const TransferTime large(fastest({{1'000'000, 8'160'000}}), fastest({{2'000, long_ago}, {1'000'000, 8'160'000}}));
     EXPECT_EQ(large.of(2'000), Ns{8 * 22'000});

@@ -141,6 +141,20 @@ TEST(LateProgress, ItMayTakeSeveralReturns)
                        "compute 0: 8001-12000 | transfer? 0>1: 12000-12100 | compute 1: 12100-13000");
 }
 
+/// The same, but that it was in MPI for a fifth of the time: a transfer could have moved on then.
+TEST(LateProgress, SeveralReturnsOfWhoWasInMpiMeanwhileAreNotTheReason)
+{
+    Program p(2);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
+    p[0].call(FunctionId::MPI_Request_get_status, {6000, 8500});
+    p[0].wait({12'000, 12'100}, sent);
+    p[1].recv({120, 12'100}, 0, large_bytes);
+    p[1].finish(13'000);
+    p[0].finish(12'500);
+    EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("transfer")));
+}
+
 TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
 {
     Program p(2);
