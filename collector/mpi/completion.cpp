@@ -12,18 +12,10 @@ namespace critpath::preload
 namespace
 {
 
-// What is reported of a request that has finished.
-// `special`: null if it is not.
+// What is reported of a request that has finished. `special`: null if it is not.
 Completion describe(const Request& request, const Special* special, const MPI_Status& status)
 {
-    Completion item = {request.id,
-                       request.bytes,
-                       request.peer,
-                       request.tag,
-                       request.comm,
-                       request.flags,
-                       static_cast<std::uint8_t>(request.mode),
-                       request.operation};
+    Completion item = as_posted(request);
     if (request.cancelled) {
         int cancelled = 0;
         if (pmpi.Test_cancelled(&status, &cancelled) == MPI_SUCCESS && cancelled != 0) {

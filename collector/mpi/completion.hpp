@@ -25,6 +25,19 @@ struct Completion {
     spool::Operation operation;
 };
 
+/// As a request was posted.
+inline Completion as_posted(const Request& request)
+{
+    return {request.id,
+            request.bytes,
+            request.peer,
+            request.tag,
+            request.comm,
+            request.flags,
+            static_cast<std::uint8_t>(request.mode),
+            request.operation};
+}
+
 /// Something that was posted at `since` (Call::since; 0: it does not count) counts, as Skipped::add says. Under the
 /// lock of the tables.
 void skip_posted(Thread& thread, std::uint64_t since, Skipped::What what, std::int32_t comm, std::int32_t peer,

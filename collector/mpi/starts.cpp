@@ -34,14 +34,7 @@ void Starts::message(const Request& request)
     }
     if (!request.untold) {
         if (items_ != nullptr) {
-            items_[messages_++].slot = {request.id,
-                                        request.bytes,
-                                        request.peer,
-                                        request.tag,
-                                        request.comm,
-                                        request.flags,
-                                        static_cast<std::uint8_t>(request.mode),
-                                        request.operation};
+            items_[messages_++].slot = as_posted(request);
         }
     } else if ((request.flags & spool::flag_receive) == 0) {
         skip_posted(thread_, request.since, Skipped::What::Send, request.comm, request.peer, request.tag, 1);
@@ -63,10 +56,7 @@ void Starts::collective(Call& call, Request& request, const Special& special)
             skip_posted(thread_, control.off_since(thread_, bit), Skipped::What::Collective, request.comm, -1, -1, 1);
         }
     } else if (items_ != nullptr) {
-        items_[capacity_ - ++collectives_] = {
-            {request.id, request.bytes, request.peer, request.tag, request.comm, request.flags, 0, request.operation},
-            special.function,
-            special.received};
+        items_[capacity_ - ++collectives_] = {as_posted(request), special.function, special.received};
     }
 }
 

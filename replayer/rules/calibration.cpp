@@ -216,13 +216,14 @@ Ns TransferTime::most(std::uint64_t bytes) const
     const bool is_below = bytes < hull_.front().bytes;
     const Point& nearest = is_below ? hull_.front() : hull_.back();
     const Wide scaled = Wide{usual.count()} * nearest.ns / usual_transfer(nearest.bytes).count();
+    Wide time = scaled;
     if (is_below)
-        return std::max(usual, Ns{static_cast<std::int64_t>(std::min(scaled, Wide{nearest.ns}))});
-    const Wide line = of(bytes).count();
-    const bool goes_on = bytes > nearest.bytes;
-    if (goes_on && hull_.size() == 1)  // one size is no line
-        return std::max(usual, Ns{static_cast<std::int64_t>(scaled)});
-    return std::max(usual, Ns{static_cast<std::int64_t>(goes_on ? std::min(scaled, line) : line)});
+        time = std::min(scaled, Wide{nearest.ns});
+    else if (bytes <= nearest.bytes)
+        time = of(bytes).count();
+    else if (hull_.size() > 1)  // one size is no line
+        time = std::min(scaled, Wide{of(bytes).count()});
+    return std::max(usual, Ns{static_cast<std::int64_t>(time)});
 }
 
 Ns TransferTime::of(std::uint64_t bytes) const
