@@ -208,6 +208,7 @@ const char* reason(int refusal)
         return "the application uses PAPI itself, which cannot count for two; record without --counters";
     case PAPI_ENOEVNT:
     case PAPI_ENOSUPP:
+    case PAPI_ECMP:  // of an unknown name on some machines
         return "PAPI does not know this event on this machine; papi_avail and papi_native_avail list what there is";
     case PAPI_EPERM:
         return "the kernel does not permit it; lower /proc/sys/kernel/perf_event_paranoid to 2 or less";
