@@ -69,7 +69,10 @@ def symbols(function, mpi):
     if mpi == "MPICH":
         has_buffer = any(a.type == "void*" and a.name not in ("baseptr",) for a in arguments(function))
         is_wrapped = not has_buffer or function.semantic_class == "buffer_detach"
-        return [(f"{name}_f08_", True)] if is_wrapped else []
+        binding = f"{function.name.lower()}_f08_large_" if function.is_large else f"{name}_f08_"
+        return [(binding, True)] if is_wrapped else []
+    if function.is_large:
+        return []  # no version of Open MPI that is known has them
     variants = [(f"{name}_", False), (f"{name}_f08_", True)]
     if function.name in C_POINTER_VARIANTS:
         variants.append((f"{name}_cptr_", False))

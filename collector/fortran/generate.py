@@ -59,7 +59,7 @@ TAKEN_LOOK_UP = {
 }
 
 BODY = """
-void {short}({parameters})
+void {own}({parameters})
 {{
 {scalars}    Call call(FunctionId::{name}, caller);
 {before}    Ierror ierror(f_ierror);
@@ -77,12 +77,12 @@ void {short}({parameters})
 ENTRY = """
 extern "C" __attribute__((visibility("default"))) void {symbol}({parameters})
 {{
-    {short}Function* const function = real<{short}Function>(index_{symbol});
+    {own}Function* const function = real<{own}Function>(index_{symbol});
     if (function == nullptr) {{
         report_missing(critpath::preload::FunctionId::{name}, {ierror});
         return;
     }}
-    {short}(CRITPATH_CALLER, function{arguments});
+    {own}(CRITPATH_CALLER, function{arguments});
 }}
 """
 
@@ -103,7 +103,7 @@ def names(declarations):
 
 
 def body_parameters(function):
-    return ", ".join(["const Caller& caller", f"{function.short_name}Function* function", *parameters(function)])
+    return ", ".join(["const Caller& caller", f"{function.own_name}Function* function", *parameters(function)])
 
 
 SCALARS = ("int", "MPI_Aint", "MPI_Offset", "MPI_Count")
@@ -163,7 +163,7 @@ def conversions(function, after):
 def body(function):
     semantic_class = function.semantic_class
     c_arguments = ", ".join(p.name for p in function.parameters)
-    known = {"name": function.name, "short": function.short_name, "arguments": c_arguments}
+    known = {"name": function.name, "short": function.short_name, "own": function.own_name, "arguments": c_arguments}
     after = AFTER_FUNCTION.get(function.name) or AFTER[semantic_class]
     after = after.format(**known, **c_wrappers.roles(function)) if "{" in after else after
     after = after.replace("__builtin_return_address(0)", "caller.site")
@@ -211,7 +211,7 @@ def entries(function, mpi):
         text += ENTRY.format(
             symbol=symbol,
             name=function.name,
-            short=function.short_name,
+            own=function.own_name,
             parameters=signature,
             ierror=ierror,
             arguments=passed,
@@ -222,8 +222,8 @@ def entries(function, mpi):
 
 def declaration(function):
     return (
-        f"using {function.short_name}Function = void({', '.join(parameters(function))});\n"
-        f"void {function.short_name}({body_parameters(function)});\n"
+        f"using {function.own_name}Function = void({', '.join(parameters(function))});\n"
+        f"void {function.own_name}({body_parameters(function)});\n"
     )
 
 

@@ -41,8 +41,8 @@ recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `
 `MPIX_Barrier_init` is recorded as `MPI_Barrier_init`.
 
 This holds for MPICH as well. Of what its 4.0 has beyond MPI-3.1, persistent collectives, partitioned communication and `MPI_Isendrecv` are
-recorded. Not recorded are large counts (`MPI_Send_c` and its kin, also where Fortran calls them with counts of `MPI_COUNT_KIND`)
-and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
+recorded. Functions with large counts (`MPI_Send_c`, also where Fortran calls them with counts of `MPI_COUNT_KIND`) are recorded as
+those without (`MPI_Send`). Not recorded are sessions. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
 with buffers, of `use mpi_f08` call `MPI_Send`, whose wrapper records; the others of `use mpi_f08` call `PMPI_Wait`, so that
 they have wrappers of their own. A test reads this from the library's code for every function. How long a message was that did not
 fit its receive is not known from MPICH.

@@ -264,6 +264,19 @@ bool write_archive(critpath_archive_summary& summary)
     return written;
 }
 
+// What follows "MPI_Init was never called".
+const char* why_nothing_was_recorded()
+{
+    if (pmpi_init_was_looked_up()) {
+        return " but through pointers to PMPI functions, nothing was recorded; link the application, or what it "
+               "loads, to the MPI library";
+    }
+    if (dlsym(RTLD_DEFAULT, "PMPI_Session_init") != nullptr) {
+        return ", nothing was recorded; sessions (MPI_Session_init) are not recorded: call MPI_Init as well";
+    }
+    return ", nothing was recorded; give cpcollect the MPI program itself";
+}
+
 }  // namespace
 
 void end_recording()
@@ -313,10 +326,7 @@ void end_of_process()
         // Only an empty directory can be removed: if something that this program started was recorded, all is well.
         if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0) {
             say(Text() << "cpcollect: " << program_invocation_name << ": MPI_Init was never called"
-                       << (pmpi_init_was_looked_up()
-                               ? " but through pointers to PMPI functions, nothing was recorded; link the "
-                                 "application, or what it loads, to the MPI library"
-                               : ", nothing was recorded; give cpcollect the MPI program itself"));
+                       << why_nothing_was_recorded());
         }
     }
 }

@@ -6,7 +6,7 @@ usage: generate.py functions.table declarations mpi directory
     declarations  the text of mpi.h, preprocessed: says which functions the library has
     mpi           "Open MPI" or "MPICH"
 
-    pmpi.inc      CRITPATH_PMPI(name, function) for each PMPI function that the library calls
+    pmpi.inc      CRITPATH_PMPI(name, function) for each PMPI function that the library calls; name: Send, Send_c
     wrappers.inc  the wrappers of the regular semantic classes
     wrapped.inc   CRITPATH_WRAPPED(name) for each MPI function that has a wrapper
     exports.map   linker version script: what the library exports
@@ -32,7 +32,7 @@ HELPERS = """
 """.split()
 
 BY_HAND = """
-    init finalize mrecv imrecv mprobe improbe start startall cancel request_free request_get_status
+    init finalize mprobe improbe start startall cancel request_free request_get_status
     wait waitall waitany waitsome test testall testany testsome comm_create_group comm_idup pcontrol abort
 """.split()
 
@@ -51,6 +51,8 @@ AFTER = {
     "pready": "record_pready(call, result, ready);",
     "parrived": "record_parrived(call, result, result == MPI_SUCCESS && *flag != 0, partition, request, __builtin_return_address(0));",
     "send_init": "record_send_init(call, result, {count}, {datatype}, dest, tag, comm, request);",
+    "mrecv": "record_mrecv(call, result, taken, own.get());",
+    "imrecv": "record_imrecv(call, result, taken, count, datatype, request);",
     "recv_init": "record_recv_init(call, result, {count}, {datatype}, source, tag, comm, request);",
     "probe": "record_probe(call, result, source, tag, comm, own.get());",
     "iprobe": "record_iprobe(call, result, result == MPI_SUCCESS && *flag != 0, source, tag, comm, own.get(), __builtin_return_address(0));",
@@ -94,7 +96,7 @@ WRAPPER = """
 {prototype}
 {{
     Call call(FunctionId::{name});
-{before}    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }}{hits});
+{before}    const int result = call.run([&] {{ return next_mpi.{own}({arguments}); }}{hits});
     if (call.{condition}()) {{
         {after}
     }}
@@ -115,6 +117,10 @@ TAKEN = {
 """,
     "win_free": "    const auto taken = taken_window(call, win);\n",
     "file_close": "    const auto taken = taken_file(call, fh);\n",
+    **dict.fromkeys(
+        ("mrecv", "imrecv"),
+        "    const TakenMessage taken(call, call.recorded() && message != nullptr ? *message : MPI_Message());\n",
+    ),
 }
 
 # What they make ready, before the call.
@@ -211,13 +217,13 @@ def is_all_to_all(function):
 
 def wrapper(function):
     arguments = ", ".join(p.name for p in function.parameters)
-    names = {"name": function.name, "short": function.short_name, "arguments": arguments}
+    names = {"name": function.name, "short": function.short_name, "own": function.own_name, "arguments": arguments}
     after = AFTER[function.semantic_class].format(**names, **roles(function))
     before = TAKEN.get(function.semantic_class, "")
     if function.semantic_class == "pready":
         before = ready(function, "request", str)
     if function.has("status"):
-        before = OWN_STATUS
+        before += OWN_STATUS
         names["arguments"] = arguments.replace("status", "own.get()")
     return WRAPPER.format(
         **names,
@@ -233,7 +239,7 @@ def wrapper(function):
 def main(table, declarations, mpi, directory):
     functions = offered(read_table(table), Path(declarations).read_text())
     output = Path(directory)
-    pmpi = {name: f"MPI_{name}" for name in HELPERS} | {f.short_name: f.linked_name for f in functions}
+    pmpi = {name: f"MPI_{name}" for name in HELPERS} | {f.own_name: f.linked_name for f in functions}
     regular = [f for f in functions if f.semantic_class not in BY_HAND]
     exported = [f.linked_name for f in functions] + bindings.exported(functions, mpi)
     exports = "".join(f"        {name};\n" for name in exported)

@@ -96,7 +96,7 @@ inline void set_envelope(spool::Record& record, const MPI_Status& status)
     record.bytes = bytes_in(status);
 }
 
-inline void record_send(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+inline void record_send(Call& call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
 {
     if (result == MPI_SUCCESS) {
         spool::Record& record = call.record();
@@ -120,8 +120,8 @@ inline void record_receive(Call& call, int result, int source, int tag, MPI_Comm
     call.write();
 }
 
-inline void record_sendrecv(Call& call, int result, int count, MPI_Datatype type, int dest, int sendtag, int source,
-                            int recvtag, MPI_Comm comm, const MPI_Status* status)
+inline void record_sendrecv(Call& call, int result, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
+                            int source, int recvtag, MPI_Comm comm, const MPI_Status* status)
 {
     spool::Record& record = call.record();
     if (!received(result)) {
@@ -217,14 +217,15 @@ inline void post_persistent(Call& call, const RequestVariable& variable, Request
     call.write();
 }
 
-inline void describe_send(spool::Record& record, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+inline void describe_send(spool::Record& record, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
 {
     set_peer(record, comm, dest);
     record.tag = tag;
     record.bytes = bytes_of(count, type);
 }
 
-inline void describe_receive(spool::Record& record, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm)
+inline void describe_receive(spool::Record& record, MPI_Count count, MPI_Datatype type, int source, int tag,
+                             MPI_Comm comm)
 {
     record.flags |= receive_flags(source, tag);
     set_peer(record, comm, source);
@@ -235,7 +236,7 @@ inline void describe_receive(spool::Record& record, int count, MPI_Datatype type
     record.bytes = bytes_of(count, type);
 }
 
-inline void record_isend(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+inline void record_isend(Call& call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                          const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
@@ -246,7 +247,7 @@ inline void record_isend(Call& call, int result, int count, MPI_Datatype type, i
     post(call, request);
 }
 
-inline void record_irecv(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+inline void record_irecv(Call& call, int result, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                          const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
@@ -257,8 +258,8 @@ inline void record_irecv(Call& call, int result, int count, MPI_Datatype type, i
     post(call, request);
 }
 
-inline void record_send_init(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                             const RequestVariable& request)
+inline void record_send_init(Call& call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                             MPI_Comm comm, const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -269,8 +270,8 @@ inline void record_send_init(Call& call, int result, int count, MPI_Datatype typ
     post_persistent(call, request, remember(description));
 }
 
-inline void record_recv_init(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                             const RequestVariable& request)
+inline void record_recv_init(Call& call, int result, MPI_Count count, MPI_Datatype type, int source, int tag,
+                             MPI_Comm comm, const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();

@@ -133,12 +133,12 @@ inline void record_win_target(Call& call, int result, int target, MPI_Win win)
 
 /// Elements that go to, or come from, the target. Of type bytes only if `count` is not 0.
 struct Elements {
-    int count = 0;
+    MPI_Count count = 0;
     MPI_Datatype type{};
 };
 
 /// What an accumulating call brings to the target: nothing if it only reads.
-inline Elements operands(int count, MPI_Datatype type, MPI_Op op)
+inline Elements operands(MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
     return {op == handles.op_no_op ? 0 : count, type};
 }
@@ -206,7 +206,7 @@ inline void record_file(Call& call, int result, MPI_File fh)
 }
 
 /// Blocking calls.
-inline void record_file_io(Call& call, int result, FileData data, MPI_File fh, int count, MPI_Datatype type,
+inline void record_file_io(Call& call, int result, FileData data, MPI_File fh, MPI_Count count, MPI_Datatype type,
                            const MPI_Status* status)
 {
     if (result == MPI_SUCCESS) {
@@ -216,7 +216,7 @@ inline void record_file_io(Call& call, int result, FileData data, MPI_File fh, i
     call.write();
 }
 
-inline void record_file_begin(Call& call, int result, FileData data, MPI_File fh, int count, MPI_Datatype type)
+inline void record_file_begin(Call& call, int result, FileData data, MPI_File fh, MPI_Count count, MPI_Datatype type)
 {
     if (result == MPI_SUCCESS) {
         const std::uint64_t bytes = bytes_of(count, type);
@@ -237,7 +237,7 @@ inline void record_file_end(Call& call, int result, FileData data, MPI_File fh, 
     call.write();
 }
 
-inline void record_file_iio(Call& call, int result, FileData data, MPI_File fh, int count, MPI_Datatype type,
+inline void record_file_iio(Call& call, int result, FileData data, MPI_File fh, MPI_Count count, MPI_Datatype type,
                             const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {

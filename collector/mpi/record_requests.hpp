@@ -121,9 +121,9 @@ inline void record_parrived(Call& call, int result, int has_come, int partition,
 }
 
 /// One request for both messages: it is remembered as its receive.
-inline void record_isendrecv(Call& call, int result, int send_count, MPI_Datatype send_type, int dest, int send_tag,
-                             int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
-                             const RequestVariable& variable)
+inline void record_isendrecv(Call& call, int result, MPI_Count send_count, MPI_Datatype send_type, int dest,
+                             int send_tag, MPI_Count receive_count, MPI_Datatype receive_type, int source,
+                             int receive_tag, MPI_Comm comm, const RequestVariable& variable)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -316,7 +316,7 @@ inline void record_mrecv(Call& call, int result, const TakenMessage& message, co
     call.write();
 }
 
-inline void record_imrecv(Call& call, int result, const TakenMessage& message, int count, MPI_Datatype type,
+inline void record_imrecv(Call& call, int result, const TakenMessage& message, MPI_Count count, MPI_Datatype type,
                           const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {

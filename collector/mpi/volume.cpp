@@ -18,18 +18,13 @@ bool in_place(const void* buffer)
 
 }  // namespace
 
-std::uint64_t bytes_of(std::uint64_t count, MPI_Datatype type)
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    if (count == 0 || pmpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
+    if (count <= 0 || pmpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
         return 0;
     }
-    return count * static_cast<std::uint64_t>(size);
-}
-
-std::uint64_t bytes_of(int count, MPI_Datatype type)
-{
-    return count > 0 ? bytes_of(static_cast<std::uint64_t>(count), type) : 0;
+    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
 // In the group of the root of an operation on an inter-communicator, the others have no part in it.
@@ -41,16 +36,16 @@ VolumeOf::Role VolumeOf::role(int root) const
     return root == MPI_ROOT ? Role::Root : root == MPI_PROC_NULL ? Role::None : Role::Member;
 }
 
-std::uint64_t VolumeOf::sum(const int counts[], int size, bool without_own) const
+MPI_Count VolumeOf::sum(const CountArray& counts, int size, bool without_own) const
 {
-    std::uint64_t total = 0;
+    MPI_Count total = 0;
     for (int i = 0; i < size; ++i) {
-        total += without_own && i == group_.rank ? 0 : static_cast<std::uint64_t>(counts[i]);
+        total += without_own && i == group_.rank ? 0 : counts[i];
     }
     return total;
 }
 
-std::uint64_t VolumeOf::sum(const int counts[], const MPI_Datatype types[], int size, bool without_own) const
+std::uint64_t VolumeOf::sum(const CountArray& counts, const MPI_Datatype types[], int size, bool without_own) const
 {
     std::uint64_t total = 0;
     std::uint64_t element = 0;
@@ -73,15 +68,15 @@ Volume VolumeOf::Barrier(MPI_Comm /*comm*/) const
     return {};
 }
 
-Volume VolumeOf::Allreduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+Volume VolumeOf::Allreduce(const void* sendbuf, void* /*recvbuf*/, MPI_Count count, MPI_Datatype type, MPI_Op /*op*/,
                            MPI_Comm /*comm*/) const
 {
     const std::uint64_t bytes = others(in_place(sendbuf)) * bytes_of(count, type);
     return {bytes, bytes};
 }
 
-Volume VolumeOf::Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/, int recvcount,
-                           MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+Volume VolumeOf::Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
     const std::uint64_t received = bytes_of(recvcount, recvtype);
     if (in_place(sendbuf)) {
@@ -90,8 +85,8 @@ Volume VolumeOf::Allgather(const void* sendbuf, int sendcount, MPI_Datatype send
     return {peers() * bytes_of(sendcount, sendtype), peers() * received};
 }
 
-Volume VolumeOf::Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
-                            const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
+Volume VolumeOf::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                            const CountArray& recvcounts, Displacements /*displs*/, MPI_Datatype recvtype,
                             MPI_Comm /*comm*/) const
 {
     if (in_place(sendbuf)) {
@@ -101,24 +96,24 @@ Volume VolumeOf::Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
     return {peers() * bytes_of(sendcount, sendtype), bytes_of(sum(recvcounts, group_.peers, false), recvtype)};
 }
 
-Volume VolumeOf::Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                          MPI_Datatype recvtype, MPI_Comm comm) const
+Volume VolumeOf::Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) const
 {
     return Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-Volume VolumeOf::Alltoallv(const void* sendbuf, const int sendcounts[], const int /*sdispls*/[], MPI_Datatype sendtype,
-                           void* /*recvbuf*/, const int recvcounts[], const int /*rdispls*/[], MPI_Datatype recvtype,
-                           MPI_Comm /*comm*/) const
+Volume VolumeOf::Alltoallv(const void* sendbuf, const CountArray& sendcounts, Displacements /*sdispls*/,
+                           MPI_Datatype sendtype, void* /*recvbuf*/, const CountArray& recvcounts,
+                           Displacements /*rdispls*/, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
     const std::uint64_t received = bytes_of(sum(recvcounts, group_.peers, alone), recvtype);
     return {alone ? received : bytes_of(sum(sendcounts, group_.peers, false), sendtype), received};
 }
 
-Volume VolumeOf::Alltoallw(const void* sendbuf, const int sendcounts[], const int /*sdispls*/[],
-                           const MPI_Datatype sendtypes[], void* /*recvbuf*/, const int recvcounts[],
-                           const int /*rdispls*/[], const MPI_Datatype recvtypes[], MPI_Comm /*comm*/) const
+Volume VolumeOf::Alltoallw(const void* sendbuf, const CountArray& sendcounts, Displacements /*sdispls*/,
+                           const MPI_Datatype sendtypes[], void* /*recvbuf*/, const CountArray& recvcounts,
+                           Displacements /*rdispls*/, const MPI_Datatype recvtypes[], MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
     const std::uint64_t received = sum(recvcounts, recvtypes, group_.peers, alone);
@@ -126,7 +121,7 @@ Volume VolumeOf::Alltoallw(const void* sendbuf, const int sendcounts[], const in
 }
 
 // `recvcounts` has an entry for each rank of the local group, also on an inter-communicator.
-Volume VolumeOf::Reduce_scatter(const void* sendbuf, void* /*recvbuf*/, const int recvcounts[], MPI_Datatype type,
+Volume VolumeOf::Reduce_scatter(const void* sendbuf, void* /*recvbuf*/, const CountArray& recvcounts, MPI_Datatype type,
                                 MPI_Op /*op*/, MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
@@ -134,7 +129,7 @@ Volume VolumeOf::Reduce_scatter(const void* sendbuf, void* /*recvbuf*/, const in
             others(alone) * bytes_of(recvcounts[group_.rank], type)};
 }
 
-Volume VolumeOf::Reduce_scatter_block(const void* sendbuf, void* /*recvbuf*/, int recvcount, MPI_Datatype type,
+Volume VolumeOf::Reduce_scatter_block(const void* sendbuf, void* /*recvbuf*/, MPI_Count recvcount, MPI_Datatype type,
                                       MPI_Op /*op*/, MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
@@ -143,7 +138,7 @@ Volume VolumeOf::Reduce_scatter_block(const void* sendbuf, void* /*recvbuf*/, in
     return {blocks * block, others(alone) * block};
 }
 
-Volume VolumeOf::Bcast(void* /*buffer*/, int count, MPI_Datatype type, int root, MPI_Comm /*comm*/) const
+Volume VolumeOf::Bcast(void* /*buffer*/, MPI_Count count, MPI_Datatype type, int root, MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
     if (part == Role::None) {
@@ -156,8 +151,8 @@ Volume VolumeOf::Bcast(void* /*buffer*/, int count, MPI_Datatype type, int root,
     return {0, bytes};
 }
 
-Volume VolumeOf::Scatter(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                         MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
+Volume VolumeOf::Scatter(const void* /*sendbuf*/, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
     if (part == Role::None) {
@@ -171,8 +166,8 @@ Volume VolumeOf::Scatter(const void* /*sendbuf*/, int sendcount, MPI_Datatype se
     return {others(alone) * bytes_of(sendcount, sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
 }
 
-Volume VolumeOf::Scatterv(const void* /*sendbuf*/, const int sendcounts[], const int /*displs*/[],
-                          MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+Volume VolumeOf::Scatterv(const void* /*sendbuf*/, const CountArray& sendcounts, Displacements /*displs*/,
+                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                           MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
@@ -187,8 +182,8 @@ Volume VolumeOf::Scatterv(const void* /*sendbuf*/, const int sendcounts[], const
     return {bytes_of(sum(sendcounts, group_.peers, alone), sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
 }
 
-Volume VolumeOf::Reduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/, int root,
-                        MPI_Comm /*comm*/) const
+Volume VolumeOf::Reduce(const void* sendbuf, void* /*recvbuf*/, MPI_Count count, MPI_Datatype type, MPI_Op /*op*/,
+                        int root, MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
     if (part == Role::None) {
@@ -202,8 +197,8 @@ Volume VolumeOf::Reduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_D
     return {group_.is_inter || alone ? 0 : bytes, others(alone) * bytes};
 }
 
-Volume VolumeOf::Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/, int recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
+Volume VolumeOf::Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                        MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
     if (part == Role::None) {
@@ -217,8 +212,8 @@ Volume VolumeOf::Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
     return {sends ? bytes_of(sendcount, sendtype) : 0, others(alone) * bytes_of(recvcount, recvtype)};
 }
 
-Volume VolumeOf::Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
-                         const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype, int root,
+Volume VolumeOf::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                         const CountArray& recvcounts, Displacements /*displs*/, MPI_Datatype recvtype, int root,
                          MPI_Comm /*comm*/) const
 {
     const Role part = role(root);
@@ -233,7 +228,7 @@ Volume VolumeOf::Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
     return {sends ? bytes_of(sendcount, sendtype) : 0, bytes_of(sum(recvcounts, group_.peers, alone), recvtype)};
 }
 
-Volume VolumeOf::Scan(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+Volume VolumeOf::Scan(const void* sendbuf, void* /*recvbuf*/, MPI_Count count, MPI_Datatype type, MPI_Op /*op*/,
                       MPI_Comm /*comm*/) const
 {
     const std::uint64_t bytes = bytes_of(count, type);
@@ -241,49 +236,49 @@ Volume VolumeOf::Scan(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Dat
     return {(peers() - rank() - 1 + own) * bytes, (rank() + own) * bytes};
 }
 
-Volume VolumeOf::Exscan(const void* /*sendbuf*/, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+Volume VolumeOf::Exscan(const void* /*sendbuf*/, void* /*recvbuf*/, MPI_Count count, MPI_Datatype type, MPI_Op /*op*/,
                         MPI_Comm /*comm*/) const
 {
     const std::uint64_t bytes = bytes_of(count, type);
     return {(peers() - rank() - 1) * bytes, rank() * bytes};
 }
 
-Volume VolumeOf::Neighbor_allgather(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
-                                    int recvcount, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+Volume VolumeOf::Neighbor_allgather(const void* /*sendbuf*/, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* /*recvbuf*/, MPI_Count recvcount, MPI_Datatype recvtype,
+                                    MPI_Comm /*comm*/) const
 {
     const Degrees degree = degrees_of(comm_, group_.rank);
     return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
             static_cast<std::uint64_t>(degree.in) * bytes_of(recvcount, recvtype)};
 }
 
-Volume VolumeOf::Neighbor_allgatherv(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
-                                     const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
-                                     MPI_Comm /*comm*/) const
+Volume VolumeOf::Neighbor_allgatherv(const void* /*sendbuf*/, MPI_Count sendcount, MPI_Datatype sendtype,
+                                     void* /*recvbuf*/, const CountArray& recvcounts, Displacements /*displs*/,
+                                     MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
     const Degrees degree = degrees_of(comm_, group_.rank);
     return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
             bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
 
-Volume VolumeOf::Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) const
+Volume VolumeOf::Neighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) const
 {
     return Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-Volume VolumeOf::Neighbor_alltoallv(const void* /*sendbuf*/, const int sendcounts[], const int /*sdispls*/[],
-                                    MPI_Datatype sendtype, void* /*recvbuf*/, const int recvcounts[],
-                                    const int /*rdispls*/[], MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+Volume VolumeOf::Neighbor_alltoallv(const void* /*sendbuf*/, const CountArray& sendcounts, Displacements /*sdispls*/,
+                                    MPI_Datatype sendtype, void* /*recvbuf*/, const CountArray& recvcounts,
+                                    Displacements /*rdispls*/, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
     const Degrees degree = degrees_of(comm_, group_.rank);
     return {bytes_of(sum(sendcounts, degree.out, false), sendtype),
             bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
 
-Volume VolumeOf::Neighbor_alltoallw(const void* /*sendbuf*/, const int sendcounts[], const MPI_Aint /*sdispls*/[],
-                                    const MPI_Datatype sendtypes[], void* /*recvbuf*/, const int recvcounts[],
-                                    const MPI_Aint /*rdispls*/[], const MPI_Datatype recvtypes[],
-                                    MPI_Comm /*comm*/) const
+Volume VolumeOf::Neighbor_alltoallw(const void* /*sendbuf*/, const CountArray& sendcounts, Displacements /*sdispls*/,
+                                    const MPI_Datatype sendtypes[], void* /*recvbuf*/, const CountArray& recvcounts,
+                                    Displacements /*rdispls*/, const MPI_Datatype recvtypes[], MPI_Comm /*comm*/) const
 {
     const Degrees degree = degrees_of(comm_, group_.rank);
     return {sum(sendcounts, sendtypes, degree.out, false), sum(recvcounts, recvtypes, degree.in, false)};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the wrappers of what happens to requests between post and completion, and of matched probes and their receives.
+// Owns the wrappers of what happens to requests between post and completion, and of matched probes.
 #include "collector/mpi/record_requests.hpp"
 
 using namespace critpath::preload;  // NOLINT(google-build-using-namespace)
@@ -77,28 +77,5 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
         return result;
     }
     record_matched(call, result, source, tag, comm, message, own.get());
-    return result;
-}
-
-extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status)
-{
-    Call call(FunctionId::MPI_Mrecv);
-    OwnStatus own(status, call.recorded());
-    const TakenMessage taken(call, call.recorded() && message != nullptr ? *message : MPI_Message());
-    const int result = call.run([&] { return next_mpi.Mrecv(buf, count, datatype, message, own.get()); });
-    if (call.recorded()) {
-        record_mrecv(call, result, taken, own.get());
-    }
-    return result;
-}
-
-extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request)
-{
-    Call call(FunctionId::MPI_Imrecv);
-    const TakenMessage taken(call, call.recorded() && message != nullptr ? *message : MPI_Message());
-    const int result = call.run([&] { return next_mpi.Imrecv(buf, count, datatype, message, request); });
-    if (call.recorded()) {
-        record_imrecv(call, result, taken, count, datatype, request);
-    }
     return result;
 }

@@ -23,10 +23,16 @@ class Function:
     keys: dict = field(hash=False)
     parameters: tuple = ()
     symbol: str = ""  # what the MPI library calls it, if that is not `name`
+    is_large: bool = False  # the form with large counts (MPI_Send_c), which is recorded under the same name
 
     @property
     def short_name(self):
         return self.name.removeprefix("MPI_")
+
+    @property
+    def own_name(self):
+        """Without MPI_, and another one for large counts."""
+        return f"{self.short_name}_c" if self.is_large else self.short_name
 
     @property
     def linked_name(self):
@@ -60,7 +66,8 @@ def read_table(path):
 
 def offered(functions, declarations):
     """Those of `functions` that an MPI library has: of what came after MPI-3.1, what `declarations` (the text of its
-    header) name, or name as an extension (MPIX_Barrier_init for MPI_Barrier_init)."""
+    header) name, or name as an extension (MPIX_Barrier_init for MPI_Barrier_init). With them the forms with large
+    counts that it has."""
     declared = set(re.findall(r"\bMPIX?_\w+", declarations))
     found = []
     for function in functions:
@@ -71,16 +78,28 @@ def offered(functions, declarations):
             found.append(replace(function, parameters=_as_declared(function, declarations)))
         elif extension in declared:
             found.append(replace(function, symbol=extension))
+        large = f"{function.name}_c"
+        if large in declared:
+            twin = replace(function, symbol=large, is_large=True)
+            found.append(replace(twin, parameters=_as_declared(twin, declarations)))
     return found
 
 
 def _as_declared(function, declarations):
-    """The parameters without what a header has left out: MPICH 4.0 lacks the const of MPI_Pready_list's array."""
-    declared = re.search(rf"\b{function.name}\s*\(([^)]*)\)", declarations)[1].split(",")
-    return tuple(
-        p if "const" in there else replace(p, declaration=p.declaration.replace("const ", ""))
-        for p, there in zip(function.parameters, declared)
-    )
+    """The parameters with the types that a header gives to the numbers, and without what it has left out: MPICH 4.0 lacks
+    the const of MPI_Pready_list's array."""
+    declared = re.search(rf"\b{function.linked_name}\s*\(([^)]*)\)", declarations)[1].split(",")
+    return tuple(_declared_as(p, there) for p, there in zip(function.parameters, declared, strict=True))
+
+
+def _declared_as(parameter, there):
+    declaration = parameter.declaration
+    for number in ("MPI_Count", "MPI_Aint"):
+        if number in there:
+            declaration = re.sub(r"\bint\b", number, declaration)
+    if "const" not in there:
+        declaration = declaration.replace("const ", "")
+    return replace(parameter, declaration=declaration)
 
 
 def _parameters(text):

@@ -15,6 +15,11 @@ PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
 MPI_LIBRARY = os.environ["CRITPATH_TEST_MPI_LIBRARY"]
 TABLE = read_table(ROOT / "formats" / "functions" / "functions.table")
 MPI = os.environ.get("CRITPATH_TEST_MPI", "Open MPI")
+HEADER = """
+int MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Bcast_init(void *b, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Send_c(const void *b, MPI_Count n, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+"""
 
 
 def output(*command):
@@ -22,11 +27,12 @@ def output(*command):
 
 
 def functions():
-    """Those of the table that the MPI library has; what came after MPI-3.1 perhaps as an extension, MPIX_Name."""
+    """Those of the table that the MPI library has; what came after MPI-3.1 perhaps as an extension, MPIX_Name. And with
+    large counts."""
     defined = set(output("nm", "-D", "--defined-only", MPI_LIBRARY).split())
     names = [f.name for f in TABLE if "since" not in f.keys or f"P{f.name}" in defined]
-    extensions = [f.name.replace("MPI_", "MPIX_") for f in TABLE if "since" in f.keys]
-    return names + [name for name in extensions if f"P{name}" in defined]
+    others = [f.name.replace("MPI_", "MPIX_") for f in TABLE if "since" in f.keys] + [f"{f.name}_c" for f in TABLE]
+    return names + [name for name in others if f"P{name}" in defined]
 
 
 def fortran_names():
@@ -35,7 +41,8 @@ def fortran_names():
     if MPI == "MPICH":  # the rest of Fortran calls the functions of C
         library = re.search(r"libmpichfort\.so.* => (.*)", output("/sbin/ldconfig", "-p"))[1]
         symbols = output("nm", "-D", "--defined-only", library).split()
-        return {f"{name}_f08_" for name in lower if f"{name}_f08_" in symbols}
+        bindings = [f"{name.removesuffix('_c')}_f08_large_" if name.endswith("_c") else f"{name}_f08_" for name in lower]
+        return {name for name in bindings if name in symbols}
     names = {f"{name}{ending}" for name in lower for ending in ("_", "__", "_f08_")}
     pointers = ("mpi_alloc_mem_cptr", "mpi_win_allocate_cptr", "mpi_win_allocate_shared_cptr")
     return names | {f"{name}{ending}" for name in pointers for ending in ("_", "__")}
@@ -57,7 +64,7 @@ class Exports(unittest.TestCase):
 class Generator(unittest.TestCase):
     def generate(self, part, hash_seed):
         with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile("w") as declarations:
-            declarations.write("int MPIX_Barrier_init(); int MPI_Bcast_init();")
+            declarations.write(HEADER)
             declarations.flush()
             arguments = [ROOT / "formats/functions/functions.table", declarations.name, "Open MPI", directory]
             subprocess.run(
@@ -79,8 +86,13 @@ class Generator(unittest.TestCase):
 
     def test_functions_that_the_library_has_not_are_left_out(self):
         wrapped = self.generate("mpi", "1")["wrapped.inc"].decode()
-        names = {f.name for f in TABLE if "since" not in f.keys} | {"MPIX_Barrier_init", "MPI_Bcast_init"}
+        names = {f.name for f in TABLE if "since" not in f.keys} | {"MPIX_Barrier_init", "MPI_Bcast_init", "MPI_Send_c"}
         self.assertEqual(set(re.findall(r"\((\w+)\)", wrapped)), names)
+
+    def test_large_counts_have_the_types_of_the_header(self):
+        wrappers = self.generate("mpi", "1")["wrappers.inc"].decode()
+        self.assertIn("int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)", wrappers)
+        self.assertIn("next_mpi.Send_c(buf, count, datatype, dest, tag, comm)", wrappers)
 
 
 if __name__ == "__main__":

@@ -409,6 +409,21 @@ class Collectives(Case):
             )
 
 
+class LargeCounts(Case):
+    """Of records.c as tests/mpi_large.h makes it."""
+
+    def test_more_than_an_int_can_count(self):
+        self.assertEqual(
+            self.records("large").lines(0),
+            [
+                f"MPI_Send comm=0{NO_PEER} tag=1 bytes=3000000000 null_peer",
+                f"MPI_Irecv comm=0{NO_PEER} tag=1 bytes=12000000000 request=1 null_peer receive",
+                "MPI_Wait",
+                "MPI_Bcast comm=0 peer=0",
+            ],
+        )
+
+
 class Communicators(Case):
     def test_identity(self):
         run = self.records("communicators", ranks=4)

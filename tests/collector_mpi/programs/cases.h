@@ -28,12 +28,19 @@ static inline void check(int good, const char* what)
 }
 #define CHECK(condition) check(condition, #condition)
 
-/* One number a rank; the next fifteen calls leave it alone. */
-static inline int* counts_of(int a, int b, int c, int d)
+#ifdef LARGE_COUNTS
+typedef MPI_Count count_t; /* as large as MPI_Aint */
+_Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint), "one array for both");
+#else
+typedef int count_t;
+#endif
+
+/* One number a rank, as counts or as displacements; the next fifteen calls leave it alone. */
+static inline void* counts_of(int a, int b, int c, int d)
 {
-    static int pool[16][4];
+    static count_t pool[16][4];
     static int next;
-    int* counts = pool[next++ % 16];
+    count_t* counts = pool[next++ % 16];
     counts[0] = a, counts[1] = b, counts[2] = c, counts[3] = d;
     return counts;
 }

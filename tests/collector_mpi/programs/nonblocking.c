@@ -24,8 +24,8 @@ static void finish(MPI_Request* request)
 static void collectives(void)
 {
     MPI_Request request;
-    int* const displs = counts_of(0, 10, 20, 30);
-    int* const poison = (int*)8;
+    void* const displs = counts_of(0, 10, 20, 30);
+    void* const poison = (void*)8;
     MPI_Datatype types[4] = {MPI_INT, MPI_DOUBLE, MPI_INT, MPI_CHAR};
     const int root = rank == 1;
     MPI_Ibarrier(WORLD, &request);
@@ -38,11 +38,11 @@ static void collectives(void)
     finish(&request);
     MPI_Ialltoall(buffer, 3, MPI_INT, other, 3, MPI_INT, WORLD, &request);
     finish(&request);
-    int* column = counts_of(rank, rank, rank, rank);
+    void* const column = counts_of(rank, rank, rank, rank);
     MPI_Ialltoallv(buffer, counts_of(0, 1, 2, 3), displs, MPI_INT, other, column, displs, MPI_INT, WORLD, &request);
     finish(&request);
     MPI_Datatype own[4] = {types[rank], types[rank], types[rank], types[rank]};
-    int* bytes = counts_of(0, 256, 512, 768);
+    void* const bytes = counts_of(0, 256, 512, 768);
     MPI_Ialltoallw(buffer, counts_of(1, 1, 1, 1), bytes, types, other, counts_of(1, 1, 1, 1), bytes, own, WORLD,
                    &request);
     finish(&request);
@@ -76,8 +76,8 @@ static void in_place(void)
     enum { count = 10 };
     MPI_Request requests[count];
     static int space[count][64];
-    int* const displs = counts_of(0, 10, 20, 30);
-    int* const poison = (int*)8;
+    void* const displs = counts_of(0, 10, 20, 30);
+    void* const poison = (void*)8;
     const int root = rank == 1;
     MPI_Iallreduce(MPI_IN_PLACE, space[0], 2, MPI_INT, MPI_SUM, WORLD, &requests[0]);
     MPI_Iallgather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, space[1], 1, MPI_INT, WORLD, &requests[1]);

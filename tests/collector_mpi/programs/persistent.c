@@ -37,8 +37,8 @@ static void perform(MPI_Request* request)
 static void collectives(void)
 {
     MPI_Request request;
-    int* const displs = counts_of(0, 10, 20, 30);
-    int* const poison = (int*)8;
+    void* const displs = counts_of(0, 10, 20, 30);
+    void* const poison = (void*)8;
     MPI_Datatype types[4] = {MPI_INT, MPI_DOUBLE, MPI_INT, MPI_CHAR};
     const int root = rank == 1;
     MPI_Barrier_init(WORLD, MPI_INFO_NULL, &request);
@@ -52,12 +52,12 @@ static void collectives(void)
     perform(&request);
     MPI_Alltoall_init(buffer, 3, MPI_INT, other, 3, MPI_INT, WORLD, MPI_INFO_NULL, &request);
     perform(&request);
-    int* column = counts_of(rank, rank, rank, rank);
+    void* const column = counts_of(rank, rank, rank, rank);
     MPI_Alltoallv_init(buffer, counts_of(0, 1, 2, 3), displs, MPI_INT, other, column, displs, MPI_INT, WORLD,
                        MPI_INFO_NULL, &request);
     perform(&request);
     MPI_Datatype own[4] = {types[rank], types[rank], types[rank], types[rank]};
-    int* bytes = counts_of(0, 256, 512, 768);
+    void* const bytes = counts_of(0, 256, 512, 768);
     MPI_Alltoallw_init(buffer, counts_of(1, 1, 1, 1), bytes, types, other, counts_of(1, 1, 1, 1), bytes, own, WORLD,
                        MPI_INFO_NULL, &request);
     perform(&request);

@@ -433,11 +433,27 @@ static void errors(void)
     }
 }
 
+/* More than an int can count. */
+static void large(void)
+{
+#ifdef LARGE_COUNTS
+    MPI_Request request;
+    MPI_Send(buffer, 3000000000, MPI_BYTE, MPI_PROC_NULL, 1, WORLD);
+    MPI_Irecv(buffer, 3000000000, MPI_INT, MPI_PROC_NULL, 1, WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Datatype nothing;
+    MPI_Type_contiguous(0, MPI_BYTE, &nothing);
+    MPI_Type_commit(&nothing);
+    MPI_Bcast(buffer, 3000000000, nothing, 0, WORLD);
+    MPI_Type_free(&nothing);
+#endif
+}
+
 /* On 4 ranks. Arguments that are not significant are poison. */
 static void collectives(void)
 {
-    int* const displs = counts_of(0, 10, 20, 30);
-    int* const poison = (int*)8;
+    void* const displs = counts_of(0, 10, 20, 30);
+    void* const poison = (void*)8;
     MPI_Datatype types[4] = {MPI_INT, MPI_DOUBLE, MPI_INT, MPI_CHAR};
     const int root = rank == 1;
     MPI_Barrier(WORLD);
@@ -445,10 +461,10 @@ static void collectives(void)
     MPI_Allgather(buffer, 1, MPI_INT, other, 1, MPI_INT, WORLD);
     MPI_Allgatherv(buffer, rank + 1, MPI_INT, other, counts_of(1, 2, 3, 4), displs, MPI_INT, WORLD);
     MPI_Alltoall(buffer, 3, MPI_INT, other, 3, MPI_INT, WORLD);
-    int* column = counts_of(rank, rank, rank, rank);
+    void* const column = counts_of(rank, rank, rank, rank);
     MPI_Alltoallv(buffer, counts_of(0, 1, 2, 3), displs, MPI_INT, other, column, displs, MPI_INT, WORLD);
     MPI_Datatype own[4] = {types[rank], types[rank], types[rank], types[rank]};
-    int* bytes = counts_of(0, 256, 512, 768);
+    void* const bytes = counts_of(0, 256, 512, 768);
     MPI_Alltoallw(buffer, counts_of(1, 1, 1, 1), bytes, types, other, counts_of(1, 1, 1, 1), bytes, own, WORLD);
     MPI_Reduce_scatter(buffer, other, counts_of(1, 2, 3, 4), MPI_INT, MPI_SUM, WORLD);
     MPI_Reduce_scatter_block(buffer, other, 2, MPI_INT, MPI_SUM, WORLD);
@@ -467,15 +483,15 @@ static void collectives(void)
 /* Where nothing is sent, types mean nothing: this MPICH takes, and Open MPI refuses. */
 static void null_types(void)
 {
-    int* const none = counts_of(0, 0, 0, 0);
+    void* const none = counts_of(0, 0, 0, 0);
     const MPI_Datatype nulls[4] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
     MPI_Alltoallw(buffer, none, none, nulls, other, none, none, nulls, WORLD);
 }
 
 static void in_place(void)
 {
-    int* const displs = counts_of(0, 10, 20, 30);
-    int* const poison = (int*)8;
+    void* const displs = counts_of(0, 10, 20, 30);
+    void* const poison = (void*)8;
     const int root = rank == 1;
     MPI_Allreduce(MPI_IN_PLACE, other, 2, MPI_INT, MPI_SUM, WORLD);
     MPI_Allgather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, other, 1, MPI_INT, WORLD);
@@ -626,6 +642,7 @@ static const struct Case cases[] = {
     {"probe", probe},
     {"matched_probe", matched_probe},
     {"null_peers", null_peers},
+    {"large", large},
     {"cancel", cancel},
     {"request_free", request_free},
     {"get_status", get_status},
