@@ -3,6 +3,7 @@
 #include "collector/archive/symbols.hpp"
 
 #include "formats/binary/debug_file.hpp"
+#include "formats/binary/demangle.hpp"
 #include "formats/binary/embedded_symbols.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ void SymbolTable::read(const std::string& path)
     read_symbols(path);
     symbols_.finish();
     symbols_.find_namesakes();
+    stubs_ = binary::PltStubs(file_);
 }
 
 void SymbolTable::read_symbols(const std::string& path)
@@ -92,6 +94,9 @@ std::optional<FoundFunction> SymbolTable::find(std::uint64_t address) const
     const binary::FunctionSymbol* symbol = symbols_.find(address);
     if (symbol != nullptr && symbol->is_sized()) {
         return found(*symbol);
+    }
+    if (const auto* stub = stubs_.find(address)) {
+        return FoundFunction{stub->start, fmt::format("{}{}", stub->function, binary::stub_ending), true};
     }
     const std::optional<AddressRange> frame = unwind_.find(address);
     // A symbol without a size ends at the latest where the next function begins.

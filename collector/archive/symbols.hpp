@@ -8,6 +8,7 @@
 #include "collector/archive/unwind_table.hpp"
 #include "formats/binary/elf_file.hpp"
 #include "formats/binary/function_symbols.hpp"
+#include "formats/binary/plt_stubs.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,7 @@ namespace critpath::archive
 /// A function as found at an address.
 struct FoundFunction {
     std::uint64_t start = 0;
-    std::string name;  // as in the symbol table, or "<module>+0x<start>"
+    std::string name;  // as in the symbol table, "<function>@plt" for a stub, or "<module>+0x<start>"
     bool has_symbol = false;
     // Its source file, without directories if it can do without, where the binary has several functions of this name.
     std::string file = {};
@@ -61,6 +62,7 @@ private:
     std::unique_ptr<binary::ElfFile> embedded_;  // instead
     std::vector<Segment> segments_;
     binary::FunctionSymbols symbols_;
+    binary::PltStubs stubs_;
     std::uint64_t unwind_header_ = 0;
     UnwindTable unwind_;
 };

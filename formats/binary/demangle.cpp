@@ -12,6 +12,9 @@ namespace critpath::binary
 
 std::string demangle(const std::string& name)
 {
+    if (name.ends_with(stub_ending)) {
+        return demangle(name.substr(0, name.size() - stub_ending.size())).append(stub_ending);
+    }
     int status = 0;
     char* text = name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
     if (text != nullptr) {

@@ -5,12 +5,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace critpath::binary
 {
 
+/// What the name of a function is followed by for the stub that leads to it (plt_stubs.hpp).
+inline constexpr std::string_view stub_ending = "@plt";
+
 /// As a programmer would write it: C++ by the Itanium ABI, and procedures of Fortran modules as GNU Fortran names them
-/// (`__solver_MOD_step` is `solver::step`). Every other name as it is.
+/// (`__solver_MOD_step` is `solver::step`), with the ending of a stub. Every other name as it is.
 std::string demangle(const std::string& name);
 
 }  // namespace critpath::binary

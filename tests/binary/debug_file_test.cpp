@@ -177,6 +177,7 @@ TEST(Demangle, NamesOfSources)
     EXPECT_EQ(demangle("_ZN5space4callEid"), "space::call(int, double)");
     EXPECT_EQ(demangle("__solver_MOD_step"), "solver::step");
     EXPECT_EQ(demangle("__a_b_MOD_c_d"), "a_b::c_d");
+    EXPECT_EQ(demangle("_ZN5space4callEid@plt"), "space::call(int, double)@plt");
     for (const char* name : {"main", "step_", "_Znotmangled", "__MOD_x", "__x_MOD_", "x_MOD_y", ""}) {
         EXPECT_EQ(demangle(name), name);
     }
