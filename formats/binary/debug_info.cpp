@@ -455,13 +455,15 @@ private:
             if (dwarf_haspc(&die, address) != 1) {
                 return true;
             }
+            const std::size_t known = inlined.size();
             if (tag == DW_TAG_inlined_subroutine) {
                 inlined.push_back(die);
             }
             if (depth < deepest) {
                 find_inlined(die, address, inlined, depth + 1);
             }
-            return false;
+            // After optimisation at link time, blocks of C++ overlap that should not.
+            return inlined.size() == known;
         });
     }
 

@@ -327,6 +327,56 @@ TEST(SourceLines, FunctionsHaveTheRangesOfTheirSymbols)
     }
 }
 
+// Of two loops, GNU's link-time optimisation makes blocks side by side that both have the inner one's code.
+TEST(SourceLines, BlocksThatOverlapHideNothing)
+{
+    const std::string text = R"(#include <vector>
+#define MARK(name) asm volatile(".globl " #name "\n" #name ":\n nop")
+extern "C" void meet(int*);
+volatile double sink;
+struct Solver {
+    std::vector<double> values;
+    Solver() : values(20000, 1.0) {}
+    __attribute__((noinline)) void step(int n)
+    {
+        for (int i = 0; i < n; ++i)
+            values[i] += 1;
+    }
+};
+static void work()
+{
+    double x = sink;
+    MARK(in_work);
+    for (int i = 0; i < 1000000; ++i)
+        x = x * .5 + i;
+    sink = x;
+}
+extern "C" void scoped()
+{
+    int rank;
+    meet(&rank);
+    Solver solver;
+    for (int i = 0; i < 80; ++i) {
+        for (int k = 0; k <= (rank == 2); ++k) {
+            solver.step(2);
+            work();  // into scoped
+        }
+        meet(&rank);
+    }
+}
+)";
+    const Workbench bench;
+    bench.write("scoped.cpp", text);
+    for (const char* options : {"-g -O3 -flto", "-g -O2"}) {
+        bench.compile("scoped.cpp", "libscoped.so", options);
+        SourceLines lines;
+        const Module module{bench / "libscoped.so", ElfFile(bench / "libscoped.so").build_id()};
+        EXPECT_THAT(lines.find(module, bench.symbols("libscoped.so").at("in_work")),
+                    ElementsAre(is(local("work", "()"), bench / "scoped.cpp", line_of(text, "MARK(in_work)")),
+                                is("scoped", bench / "scoped.cpp", line_of(text, "// into scoped"))));
+    }
+}
+
 TEST(SourceLines, OfAssemblyAreWithoutAFunction)
 {
     Workbench bench;
