@@ -11,8 +11,10 @@ namespace critpath::archive
 {
 
 struct CallChain {
-    std::span<const std::uint64_t> addresses;  // the instruction, then return addresses, innermost first
-    bool is_whole = true;                      // ends with the thread's first frame, so far as its finder can say
+    /// The instruction, then return addresses, innermost first. What no call has left, but a signal, and where its
+    /// handler returns to, are one further, so that each address but the first is behind the instruction that is meant.
+    std::span<const std::uint64_t> addresses;
+    bool is_whole = true;  // ends with the thread's first frame, so far as its finder can say
 };
 
 }  // namespace critpath::archive

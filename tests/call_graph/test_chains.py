@@ -7,6 +7,7 @@ import collections
 import itertools
 import json
 import os
+import platform
 import shutil
 import sys
 
@@ -91,6 +92,8 @@ class Chains(harness.Case):
         chains = self.sample(tree, "dwarf")
         self.assert_tree(chains, {**WAYS, "tail": tail})
         self.assert_library_is_called_by_its_caller(chains)
+        if platform.machine() == "x86_64":
+            self.assert_right(chains, "handle", lambda chain: chain[2:] == ("traps", "falls", "main"))
         # Through the C library, which has no frame pointers.
         self.assert_right(chains, "compare", lambda chain: chain[-2:] == ("sort", "main") and len(chain) > 3)
 

@@ -10,6 +10,8 @@
 //   main > climb > climb > climb > climb > summit      equal return addresses behind each other
 //   main > sort > (of the C library) > compare
 //   main > asks > ask > (of the C library, and the code that the kernel lends)
+//   main > falls > traps > (where a handler returns to) > handle       its first instruction is not allowed
+#define _GNU_SOURCE
 #include <mpi.h>
 
 #include <signal.h>
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
 #define FUNCTION __attribute__((noipa))
 #define NOT_THE_LAST() __asm__ volatile("" ::: "memory")
@@ -143,9 +146,40 @@ FUNCTION uint64_t asks(uint64_t x)
     return x;
 }
 
+#ifdef __x86_64__
+__asm__(".text\n .p2align 4\n .type traps, @function\n"
+        "traps:\n .cfi_startproc\n ud2\n ret\n .cfi_endproc\n .size traps, .-traps");
+void traps(void);
+
+FUNCTION void handle(int signal, siginfo_t* info, void* context)
+{
+    (void)signal, (void)info;
+    ucontext_t* interrupted = context;
+    enum { behind = 2 };
+    const uint64_t stirred = stir(88172645463325252ULL, rounds);  // never 0
+    interrupted->uc_mcontext.gregs[REG_RIP] += behind + (stirred == 0);
+}
+
+FUNCTION void falls(void)
+{
+    traps();
+    NOT_THE_LAST();
+}
+
+static void allow_falls(void)
+{
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+    sigaction(SIGILL, &action, NULL);
+}
+#else
+static void falls(void) {}
+static void allow_falls(void) {}
+#endif
+
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
+    allow_falls();
     const double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.25;
     uint64_t x = 88172645463325252ULL;
     const clock_t begin = clock();
@@ -154,6 +188,7 @@ int main(int argc, char** argv)
         x += climb(x, 4);
         x += sort(x | 1);
         x += asks(x);
+        falls();
     }
     if (argc > 2 && strcmp(argv[2], "die") == 0)
         raise(SIGKILL);
