@@ -72,8 +72,8 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
     std::erase_if(places, [&](const auto& entry) { return part(entry.second.ns, path_ns) < least; });
     const std::string unseen = part(unseen_ns, path_ns) < much
                                    ? ""
-                                   : fmt::format("where it was for {}, nobody looked: threads are looked at in "
-                                                 "waits of 1 ms or longer",
+                                   : fmt::format("where it was for {}, nobody looked: threads are looked at now and "
+                                                 "then, in waits of 1 ms or longer",
                                                  duration_text(unseen_ns));
     if (places.empty())
         return unseen.empty() ? std::nullopt : std::optional(fmt::format("{}: {}.", model::pseudo::blocked, unseen));

@@ -92,9 +92,9 @@ Document run_explain(const Request& request)
     for (std::size_t i = 0; i < explanations.size(); ++i)
         document.paragraphs.push_back({fmt::format("{}: {}", i + 1, explanations[i].headline()),
                                        explanations[i].sentence(profile, request.trace_name)});
-    document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
-                                         count_text(explanations.size()), count_text(all), percent_text(share),
-                                         duration_text(path_ns)));
+    document.notes.push_back(fmt::format(
+        "{} of {} of computation shown: {} % of the critical path ({}).", count_text(explanations.size()),
+        all == 1 ? "1 stretch" : count_text(all) + " stretches", percent_text(share), duration_text(path_ns)));
     if (std::string rest = computation.sentence(request.trace_name); !rest.empty())
         document.notes.push_back(std::move(rest));
     if (std::string rest = beside.sentence(lack.is_main_finding()); !rest.empty())

@@ -316,7 +316,8 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         add(item, whole[i]);
         item.may_lack_ns = doubts.lacks(i);
         if (can_call(item))
-            item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? doubts.cut_ns : 0) +
+            // Without callers each function is a root, and any of the others may be below it.
+            item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? whole[chains.root(i)].path_ns : 0) +
                                doubts.guessed_around(chains.root(i)) - item.guessed_ns;
         else if (chains.is_placed_by_guess(i) && chains.row(i).name == blocked)
             item.may_have_ns = doubts.blocked_nowhere_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;

@@ -4,6 +4,7 @@
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/function_name.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/outlined.hpp"
@@ -233,6 +234,9 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
             return outlined;
         fail_without_lines(profile, selection, name, trace);
     }
+    if (!has_samples(profile))
+        fail(ExitCode::Usage,
+             "'{}': the trace has no samples, by which functions and lines are known; record it with samples", wanted);
     const std::string more = hint ? hint() : std::string();
     fail(ExitCode::Usage,
          "'{}': samples found no such function on the critical path, or the part of it that was asked for{}; see: {}",

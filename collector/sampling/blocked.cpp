@@ -23,7 +23,7 @@ namespace
 // often for them.
 constexpr std::uint64_t look_every = 50 * ns_per_ms;
 constexpr std::uint64_t look_rarely = 250 * ns_per_ms;
-constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that was blocked
+constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that was blocked, or the beginning
 constexpr std::uint64_t least_blocked = ns_per_ms;        // for less, nobody asks where
 // At a time: starting threads wait meanwhile, and where there are very many, some of their waits tell of the others.
 constexpr std::uint32_t most_looks = 16;
@@ -118,6 +118,9 @@ void look_at_blocked(State& state)
     const std::uint64_t time = now(state);
     if (time < state.next_look) {
         return;
+    }
+    if (state.last_blocked == 0) {
+        state.last_blocked = time;  // of short runs, too, enough is to be known
     }
     pthread_mutex_lock(&state.pass_lock);
     const std::uint32_t used = state.paused ? 0 : state.used.load(std::memory_order_acquire);

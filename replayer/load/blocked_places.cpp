@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/blocked_places.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -21,7 +24,11 @@ using model::OffProcessor;
 using Gap = std::pair<ContextId, ContextId>;
 
 /// Waits that differ more than that by length are of different things.
-constexpr std::int64_t most_longer = 4;
+constexpr double most_longer = 4;
+/// Those that nobody looks at, as they are too short for it (collector/sampling/blocked.cpp), are unlike the others
+/// sooner: that none of them is known to be elsewhere says nothing.
+constexpr Ns least_looked_at = std::chrono::milliseconds{1};
+constexpr double most_longer_than_short = 1.5;
 
 /// Calls `visit(off, gap)` for the intervals that the thread was blocked outside of MPI.
 template <class Visit>
@@ -48,16 +55,15 @@ using ByLength = std::multimap<std::int64_t, const OffProcessor*>;
 /// The nearest by length, as a factor; of equally near ones the shorter.
 const OffProcessor* nearest(const ByLength& found, std::int64_t length)
 {
-    const auto longer = found.lower_bound(length);
-    const OffProcessor* result = nullptr;
-    if (longer != found.end() && longer->first / most_longer <= length)
-        result = longer->second;
-    if (longer == found.begin())
-        return result;
-    const auto shorter = std::prev(longer);
-    const bool is_nearer = result == nullptr || static_cast<double>(length) / static_cast<double>(shorter->first) <=
-                                                    static_cast<double>(longer->first) / static_cast<double>(length);
-    return is_nearer && length / most_longer <= shorter->first ? shorter->second : result;
+    const auto factor = [&](const ByLength::value_type& other) {
+        const auto [less, more] = std::minmax(length, other.first);
+        return static_cast<double>(more) / static_cast<double>(std::max<std::int64_t>(less, 1));
+    };
+    auto best = found.lower_bound(length);
+    if (best != found.begin() && (best == found.end() || factor(*std::prev(best)) <= factor(*best)))
+        --best;
+    const double most = Ns{length} < least_looked_at ? most_longer_than_short : most_longer;
+    return best != found.end() && factor(*best) <= most ? best->second : nullptr;
 }
 
 }  // namespace

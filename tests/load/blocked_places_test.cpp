@@ -19,28 +19,29 @@ using model::ContextId;
 using model::Ns;
 using model::WaitsFor;
 
-Ns us(std::int64_t time)
+// All times are in tenths of ms.
+Ns tenths(std::int64_t time)
 {
-    return Ns{1000 * time};
+    return Ns{100'000 * time};
 }
 
-/// A thread that calls context 0 at 0, 1000, 2000, ..., and 1 at 500, 1500, ..., for 10 us each.
+/// A thread that calls context 0 at 0, 1000, 2000, ..., and 1 at 500, 1500, ..., for 10 each.
 class BlockedPlaces : public testing::Test
 {
 protected:
     BlockedPlaces()
     {
         for (std::int64_t time = 0; time < 10'000; time += 500)
-            thread_.calls.add(us(time), us(time + 10), {static_cast<std::uint32_t>(time / 500 % 2)});
+            thread_.calls.add(tenths(time), tenths(time + 10), {static_cast<std::uint32_t>(time / 500 % 2)});
     }
 
     void blocked(std::int64_t begin, std::int64_t length)
     {
-        thread_.off.push_back({us(begin), us(begin + length), false});
+        thread_.off.push_back({tenths(begin), tenths(begin + length), false});
     }
     void found(std::int64_t begin, std::int64_t length, std::uint32_t context, WaitsFor what = WaitsFor::Other)
     {
-        thread_.off.push_back({us(begin), us(begin + length), false, true, what, false, {context}});
+        thread_.off.push_back({tenths(begin), tenths(begin + length), false, true, what, false, {context}});
     }
     /// "7 other, -, ...": where each interval is, and what it is for.
     std::string placed()
@@ -74,7 +75,7 @@ TEST_F(BlockedPlaces, AreThoseOfTheOneThatWasMostNearlyAsLong)
     blocked(1100, 60);
     blocked(1200, 50);
     blocked(2100, 300);
-    blocked(2450, 6);
+    blocked(2450, 11);
     EXPECT_EQ(placed(), "7, 8, 8, 7, 8, 7");
 }
 
@@ -86,11 +87,20 @@ TEST_F(BlockedPlaces, OfOneThatWasMuchLongerOrShorterAreNotKnown)
     EXPECT_EQ(placed(), "7, -, -");
 }
 
+// Of less than 1 ms: at these nobody looks, so that they are not known to be anywhere else.
+TEST_F(BlockedPlaces, OfShortOnesAreThoseOfNearlyEqualOnes)
+{
+    found(100, 12, 7);
+    blocked(1100, 9);
+    blocked(1200, 7);
+    EXPECT_EQ(placed(), "7, 7, -");
+}
+
 TEST_F(BlockedPlaces, InMpiAndWithoutAProcessorAreNotSought)
 {
     found(100, 100, 7);
     blocked(1000, 9);
-    thread_.off.push_back({us(1100), us(1200), true});
+    thread_.off.push_back({tenths(1100), tenths(1200), true});
     EXPECT_EQ(placed(), "7, -, -");
 }
 

@@ -49,11 +49,11 @@ TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
     EXPECT_EQ(blocked_note(run.profile()), std::nullopt);
     add_blocked(run, "fsync", "/lib/libc.so.6", main, 300 * ms, 0);
     EXPECT_EQ(blocked_note(run.profile()), "[blocked]: where it was for 339 ms, nobody looked: threads are looked at "
-                                           "in waits of 1 ms or longer.");
+                                           "now and then, in waits of 1 ms or longer.");
     add_blocked(run, "write", "/lib/libc.so.6", main, 100 * ms, 100 * ms);
     EXPECT_EQ(blocked_note(run.profile()),
               "[blocked]: 100 ms in write, called by main; where it was for 339 ms, nobody looked: threads are looked "
-              "at in waits of 1 ms or longer.");
+              "at now and then, in waits of 1 ms or longer.");
 }
 
 TEST(BlockedNote, AddsUpWhatIsOfOnePlace)

@@ -255,6 +255,19 @@ TEST(Inclusive, GuessesBelowUnknownCallersAreUnknownOnce)
     expect_parts(function(run, "main"), 300, 0, 105);
 }
 
+// Each function is a call path of its own, and may have called any of the others.
+TEST(Inclusive, WithoutCallersCallPathsMayBeBelowEachOther)
+{
+    OneRank run;
+    run.profile().properties["call_graph"] = "none";
+    run.add("main", uncalled, 100);
+    run.add("leaf", uncalled, 800);
+    run.pseudo("[not sampled]", uncalled, 5);
+    const Hotspots paths = by_call_path(run.profile());
+    expect_parts(paths.items[0], 100, 0, 805);
+    expect_parts(paths.items[1], 800, 0, 105);
+}
+
 // A function has what it calls, whatever module that is of.
 TEST(Inclusive, OfAModuleAreTheFunctionsAndNotTheTime)
 {
