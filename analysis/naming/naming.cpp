@@ -3,10 +3,10 @@
 #include "analysis/naming/naming.hpp"
 
 #include "analysis/model/sort_and_sum.hpp"
+#include "formats/binary/demangle.hpp"
 #include "formats/binary/function_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -90,15 +90,6 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
         });
 }
 
-/// Without what compilers add for copies of a function: "inner.0.constprop.1" is "inner.0".
-std::string_view without_clones(std::string_view symbol)
-{
-    constexpr std::array marks = {".constprop.", ".isra.", ".part.", ".lto_priv."};
-    for (const std::string_view mark : marks)
-        symbol = symbol.substr(0, symbol.find(mark));
-    return symbol;
-}
-
 /// As GNU's and other compilers call procedures that are in no module: "step_", "inner.0", "MAIN__". Whether it is one,
 /// only debug information knows, which takes its time.
 bool may_be_fortran(std::string_view symbol)
@@ -132,7 +123,7 @@ void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
         const model::Row& row = profile.rows[i];
         if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
             continue;
-        const std::string_view stem = without_clones(row.name);
+        const std::string_view stem = binary::without_clones(row.name);
         std::string name = row.file.empty() && may_be_fortran(stem)
                                ? name_of(recorded_module(profile, row.module), row.name)
                                : std::string();

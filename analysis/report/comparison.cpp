@@ -3,6 +3,7 @@
 #include "analysis/report/comparison.hpp"
 
 #include "analysis/report/text.hpp"
+#include "formats/binary/demangle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -126,8 +127,9 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             if (item.path_ns <= 0)
                 continue;
             const bool is_module = item.kind == "module";
-            std::string name(is_module ? basename(item.name) : item.name);
-            std::string inlined_into = item.inlined_into;
+            // With other options, compilers make other copies of a function.
+            std::string name(is_module ? basename(item.name) : binary::without_clones(item.name));
+            std::string inlined_into(binary::without_clones(item.inlined_into));
             std::string place(basename(item.place()));
             if (program && !item.module.empty() && place == program->before) {
                 place = program->after;

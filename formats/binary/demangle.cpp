@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/demangle.hpp"
 
+#include <array>
 #include <cstdlib>
-#include <string_view>
 
 #include <cxxabi.h>
 
@@ -28,6 +28,15 @@ std::string demangle(const std::string& name)
     const std::size_t at = name.starts_with(before) ? name.find(between) : std::string::npos;
     if (at != std::string::npos && at > before.size() && at + between.size() < name.size()) {
         return name.substr(before.size(), at - before.size()) + "::" + name.substr(at + between.size());
+    }
+    return name;
+}
+
+std::string_view without_clones(std::string_view name)
+{
+    constexpr std::array<std::string_view, 5> marks = {" [clone ", ".constprop.", ".isra.", ".part.", ".lto_priv."};
+    for (const std::string_view mark : marks) {
+        name = name.substr(0, name.find(mark));
     }
     return name;
 }

@@ -17,4 +17,8 @@ inline constexpr std::string_view stub_ending = "@plt";
 /// (`__solver_MOD_step` is `solver::step`), with the ending of a stub. Every other name as it is.
 std::string demangle(const std::string& name);
 
+/// Without what compilers add for copies of a function, demangled or not: "inner.0.constprop.1" is "inner.0",
+/// "f(int) [clone .isra.0]" is "f(int)".
+std::string_view without_clones(std::string_view name);
+
 }  // namespace critpath::binary

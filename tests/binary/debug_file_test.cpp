@@ -172,6 +172,15 @@ TEST(ElfFile, InMemoryIsTheSame)
     EXPECT_EQ(memory.debug_link().value().crc, crc32(bytes(bench.read("away/part.debug"))));
 }
 
+TEST(Demangle, CopiesOfAFunctionAreIt)
+{
+    EXPECT_EQ(without_clones("inner.0.constprop.1"), "inner.0");
+    EXPECT_EQ(without_clones("f(int) [clone .isra.0] [clone .cold]"), "f(int)");
+    for (const char* name : {"step", "space::f(int)", "app+0x1200", ""}) {
+        EXPECT_EQ(without_clones(name), name);
+    }
+}
+
 TEST(Demangle, NamesOfSources)
 {
     EXPECT_EQ(demangle("_ZN5space4callEid"), "space::call(int, double)");

@@ -392,6 +392,30 @@ TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
     EXPECT_FALSE(list({}, 10).is_undecided);
 }
 
+// With other options, the compiler makes other copies of it, or none.
+TEST(Comparison, CopiesOfAFunctionAreIt)
+{
+    const auto run = [](const std::vector<std::string>& names) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 40'000'000;
+        hotspots.path_samples = hotspots.independent_samples = 40;
+        for (const std::string& name : names) {
+            Hotspot& item = hotspots.items.emplace_back();
+            item.name = name;
+            item.path_ns = item.sampled_ns = 10'000'000;
+            hotspots.add_share(item);
+        }
+        return hotspots;
+    };
+    const std::vector<Difference> found =
+        compare(run({"sort(int)", "sort(int) [clone .isra.0]", "step"}), run({"sort(int)", "step.constprop.0"}));
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].name, "sort(int)");
+    EXPECT_EQ(found[0].change_ns(), -10'000'000);
+    EXPECT_EQ(found[1].name, "step");
+    EXPECT_EQ(found[1].change_ns(), 0);
+}
+
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
 {
     const model::Profile sampled = samples::sampled_run().profile, traced = samples::traced_run().profile;
