@@ -4,6 +4,7 @@
 
 #include "analysis/report/text.hpp"
 #include "formats/binary/demangle.hpp"
+#include "formats/result/schema.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -128,7 +129,10 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
                 continue;
             const bool is_module = item.kind == "module";
             // With other options, compilers make other copies of a function.
-            std::string name(is_module ? basename(item.name) : binary::without_clones(item.name));
+            const bool is_sampled = item.kind == result::name(model::RowKind::Sampled);
+            std::string name(is_module    ? basename(item.name)
+                             : is_sampled ? binary::without_clones(item.name)
+                                          : item.name);
             std::string inlined_into(binary::without_clones(item.inlined_into));
             std::string place(basename(item.place()));
             if (program && !item.module.empty() && place == program->before) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/function_name.hpp"
 
+#include "formats/binary/demangle.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -78,9 +80,11 @@ NameComponent component_of_operator(std::string_view text)
     return {std::string(text)};
 }
 
-/// Where " [clone .isra.0]" or " [solve.c]" begins; or else the end.
+/// Where " [clone .isra.0]", " [solve.c]" or "@plt" begins; or else the end.
 std::size_t begin_of_suffix(std::string_view name)
 {
+    if (name.ends_with(binary::stub_ending))
+        return name.size() - binary::stub_ending.size();
     if (const std::size_t clone = name.find(" [clone ."); clone != name.npos)
         return clone;
     const std::size_t bracket = name.ends_with(']') ? name.rfind(" [") : name.npos;

@@ -5,6 +5,7 @@
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/seen_names.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/binary/demangle.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +26,7 @@ constexpr std::string_view place_mark = " at ";
 struct ShownFunction {
     std::string before;  // "[I] " if it is inlined, or the side of a message
     std::string name;
-    std::string behind;  // " at halo.c:12"
+    std::string behind;  // " at halo.c:12", "@plt"
 };
 
 ShownFunction shown_function(std::string_view text)
@@ -38,7 +39,9 @@ ShownFunction shown_function(std::string_view text)
         text.remove_prefix(mark.size());
         break;
     }
-    const std::size_t place = std::min(text.rfind(place_mark), text.size());
+    const std::size_t end =
+        text.ends_with(binary::stub_ending) ? text.size() - binary::stub_ending.size() : text.size();
+    const std::size_t place = std::min(text.rfind(place_mark), end);
     result.name = text.substr(0, place);
     result.behind = text.substr(place);
     return result;
@@ -120,8 +123,9 @@ std::string shorten_function(const ShownFunction& function, const SeenNames& see
 {
     const std::size_t before = display_width(function.before), behind = display_width(function.behind);
     const std::size_t name = display_width(function.name);
-    if (function.behind.empty() && before < width)
-        return function.before + seen.shorten(function.name, width - before);
+    const bool is_whole = function.behind.empty() || function.behind == binary::stub_ending;
+    if (is_whole && before + behind < width)
+        return function.before + seen.shorten(function.name, width - before - behind) + function.behind;
     if (before + name < width)
         if (const std::optional<std::string> place = shorten_place(function.behind, width - before - name))
             return function.before + function.name + (before + name + behind <= width ? function.behind : *place);

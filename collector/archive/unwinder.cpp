@@ -170,16 +170,15 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
     while (chain_.size() < longest_chain) {
-        const bool is_first = chain_.size() == 1;
-        const FrameRules* rules = is_first ? rules_at(chain_.back()) : rules_behind_call(chain_.back());
-        if (rules != nullptr && rules->is_signal && !is_first) {
+        const std::uint64_t place = chain_.size() == 1 ? chain_.back() : call_before(chain_.back());
+        const FrameRules* rules = is_exact ? rules_at(place) : rules_behind_call(chain_.back());
+        if (rules != nullptr && rules->is_signal && !is_exact) {
             ++chain_.back();  // no call leads to where a handler returns to: it is the first instruction there
         }
         if (rules != nullptr && rules->has_frame_pointer && !registers.get(frame_pointer)) {
-            const std::uint64_t function = is_first ? chain_.back() : call_before(chain_.back());
-            const auto found = find_frame_pointer(
-                *rules, registers, stack, frames_at_[chain_.back()],
-                [&](std::uint64_t return_address) { return called_before(return_address, function); });
+            const auto found =
+                find_frame_pointer(*rules, registers, stack, frames_at_[chain_.back()],
+                                   [&](std::uint64_t return_address) { return called_before(return_address, place); });
             if (found) {
                 registers.set(frame_pointer, *found);
             }

@@ -271,8 +271,9 @@ const char* why_nothing_was_recorded()
         return " but through pointers to PMPI functions, nothing was recorded; link the application, or what it "
                "loads, to the MPI library";
     }
-    if (dlsym(RTLD_DEFAULT, "PMPI_Session_init") != nullptr) {
-        return ", nothing was recorded; sessions (MPI_Session_init) are not recorded: call MPI_Init as well";
+    if (find_scope("PMPI_Session_init").found) {
+        return ", nothing was recorded; give cpcollect the MPI program itself (one with MPI_Session_init alone is not "
+               "recorded)";
     }
     return ", nothing was recorded; give cpcollect the MPI program itself";
 }

@@ -119,10 +119,10 @@ void look_at_blocked(State& state)
     if (time < state.next_look) {
         return;
     }
-    if (state.last_blocked == 0) {
+    pthread_mutex_lock(&state.pass_lock);
+    if (state.last_blocked == 0 && !state.paused) {
         state.last_blocked = time;  // of short runs, too, enough is to be known
     }
-    pthread_mutex_lock(&state.pass_lock);
     const std::uint32_t used = state.paused ? 0 : state.used.load(std::memory_order_acquire);
     std::uint32_t looks = 0;
     for (std::uint32_t i = 0; i < used && looks < most_looks; ++i) {

@@ -312,7 +312,7 @@ public:
         }
         std::vector<Dwarf_Die> inlined;  // outermost first
         if (function) {
-            find_inlined(*function, address, inlined, 0);
+            find_inlined(*function, address, inlined);
         }
         std::vector<SourceFrame> result;
         for (auto die = inlined.rbegin(); die != inlined.rend(); ++die) {
@@ -334,7 +334,7 @@ public:
             return {};
         }
         std::vector<Dwarf_Die> dies = {*function};  // outermost first
-        find_inlined(*function, address, dies, 0);
+        find_inlined(*function, address, dies);
         std::vector<SourcePlace> result;
         for (auto die = dies.rbegin(); die != dies.rend(); ++die) {
             result.push_back(declaration_at(*unit, *die));
@@ -444,9 +444,21 @@ private:
         return nullptr;
     }
 
-    void find_inlined(Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& inlined, int depth)
+    void find_inlined(Dwarf_Die& function, std::uint64_t address, std::vector<Dwarf_Die>& inlined)
+    {
+        const void* last = function.addr;
+        find_inlined(function, address, inlined, last, 0);
+    }
+
+    /// Adds what is inlined at `address`, outermost first. `last`: the entry that was looked at before.
+    void find_inlined(Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& inlined, const void*& last,
+                      int depth)
     {
         for_each_child(parent, [&](Dwarf_Die& die) {
+            if (die.addr <= last) {
+                return false;  // met again: damage, which could double the way with each block
+            }
+            last = die.addr;
             const int tag = dwarf_tag(&die);
             if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block && tag != DW_TAG_try_block &&
                 tag != DW_TAG_catch_block) {
@@ -460,7 +472,7 @@ private:
                 inlined.push_back(die);
             }
             if (depth < deepest) {
-                find_inlined(die, address, inlined, depth + 1);
+                find_inlined(die, address, inlined, last, depth + 1);
             }
             // After optimisation at link time, blocks of C++ overlap that should not.
             return inlined.size() == known;

@@ -10,11 +10,11 @@
 namespace critpath::binary
 {
 
-std::string demangle(const std::string& name)
+namespace
 {
-    if (name.ends_with(stub_ending)) {
-        return demangle(name.substr(0, name.size() - stub_ending.size())).append(stub_ending);
-    }
+
+std::string demangle_function(const std::string& name)
+{
     int status = 0;
     char* text = name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
     if (text != nullptr) {
@@ -30,6 +30,16 @@ std::string demangle(const std::string& name)
         return name.substr(before.size(), at - before.size()) + "::" + name.substr(at + between.size());
     }
     return name;
+}
+
+}  // namespace
+
+std::string demangle(const std::string& name)
+{
+    if (name.ends_with(stub_ending)) {
+        return demangle_function(name.substr(0, name.size() - stub_ending.size())).append(stub_ending);
+    }
+    return demangle_function(name);
 }
 
 std::string_view without_clones(std::string_view name)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -59,8 +60,8 @@ void add_pointers(Elf* elf, const Elf64_Shdr& header, Elf_Scn* section, Pointers
     }
 }
 
-/// Where the jump by way of a pointer leads that `stub`, at `address`, contains: the address of the pointer, or 0.
-std::uint64_t pointer_of(std::span<const std::uint8_t> stub, std::uint64_t address)
+/// The address of the pointer by which `stub`, at `address`, jumps.
+std::optional<std::uint64_t> pointer_of(std::span<const std::uint8_t> stub, std::uint64_t address)
 {
     constexpr std::uint8_t jump[] = {0xff, 0x25};  // jmp *distance(%rip)
     constexpr std::size_t size = sizeof jump + sizeof(std::int32_t);
@@ -71,7 +72,15 @@ std::uint64_t pointer_of(std::span<const std::uint8_t> stub, std::uint64_t addre
             return address + at + size + static_cast<std::uint64_t>(std::int64_t{distance});
         }
     }
-    return 0;
+    return std::nullopt;
+}
+
+/// GNU's .plt.got has stubs of 8 bytes, all others have 16; lld does not say so.
+std::uint64_t size_of_stubs(const Elf64_Shdr& header)
+{
+    constexpr std::uint64_t small = 8;
+    constexpr std::uint64_t usual = 16;
+    return header.sh_entsize == small ? small : usual;
 }
 
 }  // namespace
@@ -92,17 +101,15 @@ PltStubs::PltStubs(const ElfFile& file)
     });
     for_each_section(elf, [&](const Elf64_Shdr& header, Elf_Scn* section) {
         const char* const name = elf_strptr(elf, names, header.sh_name);
-        // .plt.got has stubs of 8 bytes without saying so.
-        constexpr std::uint64_t least = 8;
-        constexpr std::uint64_t usual = 16;
         if (header.sh_type != SHT_PROGBITS || name == nullptr || !std::string_view(name).starts_with(".plt")) {
             return;
         }
-        const std::uint64_t each = header.sh_entsize == least || header.sh_entsize == usual ? header.sh_entsize : usual;
+        const std::uint64_t each = size_of_stubs(header);
         const auto code = items_of<std::uint8_t>(section);
         for (std::uint64_t at = 0; at + each <= code.size(); at += each) {
             const std::uint64_t address = header.sh_addr + at;
-            const auto found = pointers.find(pointer_of(code.subspan(at, each), address));
+            const auto pointer = pointer_of(code.subspan(at, each), address);
+            const auto found = pointer ? pointers.find(*pointer) : pointers.end();
             if (found != pointers.end()) {
                 stubs_.push_back({address, address + each, found->second});
             }

@@ -25,8 +25,8 @@ using Gap = std::pair<ContextId, ContextId>;
 
 /// Waits that differ more than that by length are of different things.
 constexpr double most_longer = 4;
-/// Those that nobody looks at, as they are too short for it (collector/sampling/blocked.cpp), are unlike the others
-/// sooner: that none of them is known to be elsewhere says nothing.
+/// Nobody looks at shorter waits (collector/sampling/blocked.cpp), so that no place of theirs is ever found; only what
+/// is nearly as long tells.
 constexpr Ns least_looked_at = std::chrono::milliseconds{1};
 constexpr double most_longer_than_short = 1.5;
 

@@ -9,6 +9,7 @@
 #include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
 #include "formats/binary/demangle.hpp"
+#include "formats/binary/plt_stubs.hpp"
 #include "tests/archive/subject_library.hpp"
 #include "tests/scratch.hpp"
 
@@ -39,6 +40,31 @@ TEST(Symbols, AllFunctionsHaveTheirNames)
               "subject::(anonymous namespace)::hidden_two(int)");
     EXPECT_EQ(name_at(symbols, subject.in_binary(visible, symbols)), "subject::visible(int, double)");
     EXPECT_FALSE(symbols.build_id().empty());
+}
+
+// Of this program: they have no symbols.
+TEST(Symbols, StubsAreCalledByWhatTheyLeadTo)
+{
+#ifndef __x86_64__
+    GTEST_SKIP() << "only the stubs of x86-64 are known";
+#endif
+    const std::string self = "/proc/self/exe";
+    const SymbolTable symbols(self);
+    const binary::ElfFile file(self);
+    const binary::PltStubs stubs(file);
+    std::uint64_t seen = 0;
+    for (std::uint64_t address = 0; address < std::filesystem::file_size(self); address += 8)
+        if (const auto* stub = stubs.find(address); stub != nullptr && stub->start == address) {
+            const auto found = symbols.find(address);
+            ASSERT_TRUE(found.has_value());
+            EXPECT_EQ(found->name, std::string(stub->function) + "@plt");
+            EXPECT_EQ(found->start, address);
+            ++seen;
+        }
+    EXPECT_GT(seen, 10U);
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable full(SUBJECT_FULL);
+    EXPECT_EQ(full.find(subject.in_binary(visible, full))->name.find("@plt"), std::string::npos);
 }
 
 TEST(Symbols, AStrippedLibraryHasItsExportsAndOneNameAFunction)

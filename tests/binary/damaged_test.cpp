@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Binaries that end early or hold garbage: whatever is said of them, reading ends.
+#include "formats/binary/plt_stubs.hpp"
 #include "formats/binary/source_lines.hpp"
 #include "tests/binary/subject.hpp"
 #include "tests/binary/workbench.hpp"
@@ -38,6 +39,11 @@ protected:
             EXPECT_LE(lines.declarations(module, address).size(), whole_.size());
             EXPECT_LE(lines.function_ranges(module, address).size(), whole_.size());
         }
+        const ElfFile file(bench_ / "damaged.so");
+        const PltStubs stubs(file);
+        for (const auto& [name, address] : symbols_) {
+            EXPECT_TRUE(stubs.find(address) == nullptr || *stubs.find(address)->function != '\0');
+        }
         EXPECT_TRUE(lines.state(module) == ModuleState::Found || lines.state(module) == ModuleState::NoLines);
     }
 
@@ -62,6 +68,46 @@ TEST_F(Damaged, OverwrittenAnywhere)
         ask(whole_.substr(0, at) + std::string(piece, '\xff') + whole_.substr(at + piece));
         ask(whole_.substr(0, at) + std::string(piece, '\0') + whole_.substr(at + piece));
     }
+}
+
+// Each of these blocks gives its child as the next one beside it: who follows both ways doubles the way each time.
+TEST(DamagedBlocks, ThatAreBesideTheirOwnChildrenAreMetOnce)
+{
+    std::string text = R"(.text
+.globl f
+.type f,@function
+f: nop
+ nop
+ ret
+.Lend:
+.size f,.-f
+.section .debug_abbrev,"",@progbits
+.uleb128 1; .uleb128 0x11; .byte 1; .uleb128 0x11; .uleb128 1; .uleb128 0x12; .uleb128 7; .uleb128 0; .uleb128 0
+.uleb128 2; .uleb128 0x2e; .byte 1; .uleb128 0x03; .uleb128 8; .uleb128 0x11; .uleb128 1; .uleb128 0x12; .uleb128 7; .uleb128 0; .uleb128 0
+.uleb128 3; .uleb128 0x0b; .byte 1; .uleb128 0x01; .uleb128 0x13; .uleb128 0x11; .uleb128 1; .uleb128 0x12; .uleb128 7; .uleb128 0; .uleb128 0
+.byte 0
+.section .debug_info,"",@progbits
+.Lunit: .long .Lunit_end-.Lversion
+.Lversion: .value 4
+.long 0
+.byte 8
+.uleb128 1; .quad f; .quad .Lend-f
+.uleb128 2; .string "f"; .quad f; .quad .Lend-f
+)";
+    constexpr int blocks = 60;
+    for (int i = 0; i < blocks; ++i) {
+        const std::string here = std::to_string(i), child = std::to_string(i + 1);
+        text += ".Lblock" + here + ": .uleb128 3; .long .Lblock" + child + "-.Lunit; .quad f; .quad .Lend-f\n";
+    }
+    text += ".Lblock" + std::to_string(blocks) + ": .zero " + std::to_string(blocks + 3) + "\n.Lunit_end:\n";
+    const Workbench bench;
+    bench.write("blocks.s", text);
+    bench.compile("blocks.s", "libblocks.so", "");
+    SourceLines lines;
+    const Module module{bench / "libblocks.so", ""};
+    const auto frames = lines.find(module, bench.symbols("libblocks.so").at("f"));
+    ASSERT_EQ(frames.size(), 1U);
+    EXPECT_EQ(frames[0].function, "f");
 }
 
 TEST_F(Damaged, WithWrongBytes)

@@ -143,7 +143,8 @@ class Environment(Case):
     def test_an_mpi_program_without_init(self):
         run = self.run_recorded(1, [LIFE, "no_init"], owner=True)
         self.assertIn("life: MPI_Init was never called, nothing was recorded;", run.stderr)
-        self.assertIn("(MPI_Session_init)" if IS_MPICH else "give cpcollect the MPI program itself", run.stderr)
+        self.assertIn("give cpcollect the MPI program itself", run.stderr)
+        self.assertEqual("MPI_Session_init" in run.stderr, IS_MPICH)
         self.assertFalse(self.trace.exists())
 
     def test_a_shell_that_starts_no_mpi_says_so_once(self):

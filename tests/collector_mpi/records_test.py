@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exact records of programs/records.c."""
 
+import os
 import re
+import subprocess
 import unittest
 
 from harness import IS_MPICH, NO_PEER, PROGRAMS, Case
@@ -410,7 +412,20 @@ class Collectives(Case):
 
 
 class LargeCounts(Case):
-    """Of records.c as tests/mpi_large.h makes it."""
+    """Of the programs as tests/mpi_large.h makes them."""
+
+    def test_all_functions_that_have_them_are_called_with_them(self):
+        def symbols(option, file):
+            return set(subprocess.run(["nm", "-D", option, file], capture_output=True, text=True).stdout.split())
+
+        library = symbols("--defined-only", os.environ["CRITPATH_TEST_MPI_LIBRARY"])
+        # Those that are not recorded, and those that get a pointer to a number.
+        others = {"MPI_Get_count", "MPI_Get_elements", "MPI_Op_create", "MPI_Win_shared_query", "MPI_Buffer_detach"}
+        for program in ("records", "nonblocking", "persistent", "rma", "io"):
+            called = {name for name in symbols("--undefined-only", PROGRAMS / program) if name.startswith("MPI_")}
+            self.assertGreater(len([name for name in called if name.endswith("_c")]), 10, program)
+            plain = {name for name in called if f"{name}_c" in library and not name.startswith("MPI_Type_")}
+            self.assertEqual(plain - others, set(), program)
 
     def test_more_than_an_int_can_count(self):
         self.assertEqual(

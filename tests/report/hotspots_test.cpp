@@ -402,18 +402,21 @@ TEST(Comparison, CopiesOfAFunctionAreIt)
         for (const std::string& name : names) {
             Hotspot& item = hotspots.items.emplace_back();
             item.name = name;
+            item.kind = name.starts_with("region") ? "region" : "sampled";
             item.path_ns = item.sampled_ns = 10'000'000;
             hotspots.add_share(item);
         }
         return hotspots;
     };
     const std::vector<Difference> found =
-        compare(run({"sort(int)", "sort(int) [clone .isra.0]", "step"}), run({"sort(int)", "step.constprop.0"}));
-    ASSERT_EQ(found.size(), 2U);
+        compare(run({"sort(int)", "sort(int) [clone .isra.0]", "step", "region.part.1"}),
+                run({"sort(int)", "step.constprop.0", "region.part.1"}));
+    ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].name, "sort(int)");
     EXPECT_EQ(found[0].change_ns(), -10'000'000);
-    EXPECT_EQ(found[1].name, "step");
-    EXPECT_EQ(found[1].change_ns(), 0);
+    EXPECT_EQ(found[1].name, "region.part.1");
+    EXPECT_EQ(found[2].name, "step");
+    EXPECT_EQ(found[2].change_ns(), 0);
 }
 
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)

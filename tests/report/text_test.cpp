@@ -94,6 +94,15 @@ TEST(Text, QualifiedNamesAreWhatADeveloperWrites)
     EXPECT_EQ(qualified_name("std::ostream& ns::operator<< <char>(std::ostream&, A<char>)"), "ns::operator<<");
     EXPECT_EQ(qualified_name("void (*ns::get<int>(int))(double)"), "ns::get");
     EXPECT_EQ(qualified_name("check_match [dl-lookup.c]"), "check_match");
+    EXPECT_EQ(qualified_name("void space::call<int>(int)@plt"), "space::call");
+    EXPECT_EQ(qualified_name("ldexp@plt"), "ldexp");
+}
+
+TEST(Text, StubsOfTheCppLibraryAreItsFunctions)
+{
+    EXPECT_TRUE(is_of_cpp_library("void std::swap<int>(int&, int&)@plt"));
+    EXPECT_FALSE(is_of_cpp_library("void app::swap<int>(int&, int&)@plt"));
+    EXPECT_EQ(shorten_name("ns::A<B>::f(int, double)@plt", 20), "ns::A<B>::f(…)@plt");
 }
 
 TEST(Text, ShortensNamesAtTheirArguments)
