@@ -28,6 +28,8 @@ public:
     /// Names stay in `file`, which must live as long.
     explicit PltStubs(const ElfFile& file);
 
+    [[nodiscard]] const std::vector<Stub>& all() const { return stubs_; }  // by start
+
     /// nullptr if there is none at the address.
     [[nodiscard]] const Stub* find(std::uint64_t address) const;
 

@@ -24,6 +24,7 @@ using testing::StartsWith;
 model::Profile run_of_all_kinds()
 {
     model::Profile p;
+    p.properties["event"] = "cpu-clock";
     p.processes.resize(2);
     for (const char* name : {"main", "step", "solve", "idle"})
         p.rows.push_back({RowKind::Sampled, name, "/bin/app", "", 0});
@@ -94,6 +95,18 @@ TEST(MeantFunction, NoneMayBeForWantOfLines)
     } catch (const Failure& failure) {
         EXPECT_THAT(failure.what(),
                     testing::EndsWith(" (No lines of app: it has changed.); see: cpreport hotspots 'a run'"));
+    }
+}
+
+TEST(MeantFunction, WithoutSamplesThereIsNone)
+{
+    model::Profile traced = run_of_all_kinds();
+    traced.properties.erase("event");
+    try {
+        (void)meant_function(traced, {}, {}, "nobody", "a run");
+        FAIL();
+    } catch (const Failure& failure) {
+        EXPECT_THAT(failure.what(), HasSubstr("the trace has no samples"));
     }
 }
 
