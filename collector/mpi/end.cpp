@@ -271,7 +271,8 @@ const char* why_nothing_was_recorded()
         return " but through pointers to PMPI functions, nothing was recorded; link the application, or what it "
                "loads, to the MPI library";
     }
-    if (find_scope("PMPI_Session_init").found) {
+    // Not find_scope(): that opens libraries, and here the process ends.
+    if (dlsym(RTLD_DEFAULT, "PMPI_Session_init") != nullptr) {
         return ", nothing was recorded; give cpcollect the MPI program itself (one with MPI_Session_init alone is not "
                "recorded)";
     }
