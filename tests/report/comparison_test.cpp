@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What two runs have in common, and what has changed.
+#include "analysis/report/comparison.hpp"
+#include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/hotspots.hpp"
+#include "tests/report/wilson.hpp"
+#include "tests/result/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace critpath::report
+{
+namespace
+{
+
+TEST(Comparison, OnlyWhatSamplesCannotExplainHasChanged)
+{
+    // 400 and 400 samples of 1 ms, of a function that has 100 of the first and 100 + k of the second. Newcombe's rule:
+    // what the ends of the two intervals are off adds up by its squares.
+    const auto run = [](std::int64_t hits) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 400'000'000;
+        hotspots.path_samples = hotspots.independent_samples = 400;
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name.push_back('f');
+        item.path_ns = item.sampled_ns = hits * 1'000'000;
+        hotspots.add_share(item);
+        return hotspots;
+    };
+    for (std::int64_t k = 1; k < 40; ++k) {
+        const double p = 0.25 + static_cast<double>(k) / 400;
+        const Interval first = expected(0.25, 400, 1), second = expected(p, 400, 1);
+        const double down = std::sqrt(std::pow(p - second.low, 2) + std::pow(first.high - 0.25, 2)) * 400;
+        const double up = std::sqrt(std::pow(second.high - p, 2) + std::pow(0.25 - first.low, 2)) * 400;
+        const std::vector<Difference> found = compare(run(100), run(100 + k));
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_NEAR(found[0].change.low, (static_cast<double>(k) - down) * 1e6, 1) << k;
+        EXPECT_NEAR(found[0].change.high, (static_cast<double>(k) + up) * 1e6, 1) << k;
+        EXPECT_EQ(found[0].is_below_error(), static_cast<double>(k) <= down) << k;
+    }
+}
+
+TEST(Comparison, WhatARunHasNoSamplesOfMayHaveBeenMissed)
+{
+    // 40 samples of 1 ms in each run; k of the second are of a function that the first one has none of.
+    const auto run = [](std::int64_t hits) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 40'000'000;
+        hotspots.path_samples = hotspots.independent_samples = 40;
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name.push_back('f');
+        item.path_ns = item.sampled_ns = hits * 1'000'000;
+        hotspots.add_share(item);
+        return hotspots;
+    };
+    const double unseen = expected(0, 40, 1).high;
+    EXPECT_NEAR(run(0).most_unseen(), unseen, 1e-9);
+    for (const std::int64_t k : {1, 2, 5, 10, 20}) {
+        const Interval second = expected(static_cast<double>(k) / 40, 40, 1);
+        const double p = static_cast<double>(k) / 40;
+        const std::vector<Difference> found = compare(run(0), run(k)), back = compare(run(k), run(0));
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_NEAR(found[0].change.low, (p - std::hypot(p - second.low, unseen)) * 40e6, 1);
+        EXPECT_NEAR(found[0].change.high, second.high * 40e6, 1);
+        EXPECT_NEAR(back[0].change.low, -found[0].change.high, 1);
+        EXPECT_NEAR(back[0].change.high, -found[0].change.low, 1);
+    }
+}
+
+// With other options, the compiler makes other copies of it, or none.
+TEST(Comparison, CopiesOfAFunctionAreIt)
+{
+    const auto run = [](const std::vector<std::string>& names) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 40'000'000;
+        hotspots.path_samples = hotspots.independent_samples = 40;
+        for (const std::string& name : names) {
+            Hotspot& item = hotspots.items.emplace_back();
+            item.name = name;
+            item.kind = name.starts_with("region") ? "region" : "sampled";
+            item.path_ns = item.sampled_ns = 10'000'000;
+            hotspots.add_share(item);
+        }
+        return hotspots;
+    };
+    const std::vector<Difference> found =
+        compare(run({"sort(int)", "sort(int) [clone .isra.0]", "step", "region.part.1"}),
+                run({"sort(int)", "step.constprop.0", "region.part.1"}));
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].name, "sort(int)");
+    EXPECT_EQ(found[0].change_ns(), -10'000'000);
+    EXPECT_EQ(found[1].name, "region.part.1");
+    EXPECT_EQ(found[2].name, "step");
+    EXPECT_EQ(found[2].change_ns(), 0);
+}
+
+TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
+{
+    const model::Profile sampled = samples::sampled_run().profile, traced = samples::traced_run().profile;
+    const std::vector<Difference> found = compare(by_function(traced), by_function(sampled));
+    std::int64_t change = 0;
+    for (const Difference& d : found)
+        change += d.change_ns();
+    EXPECT_EQ(change, 10'000'000'000 - 40'000'000);
+    const auto work = std::find_if(found.begin(), found.end(), [](const Difference& d) { return d.name == "work"; });
+    ASSERT_NE(work, found.end());
+    EXPECT_EQ(work->before_ns, 30'000'000);
+    EXPECT_EQ(work->after_ns, 0);
+    EXPECT_FALSE(work->is_estimate);
+    EXPECT_EQ(work->change.low, -30'000'000);
+    EXPECT_EQ(work->change.high, -30'000'000);
+    EXPECT_FALSE(work->is_below_error());
+}
+
+// Rows with other times in the other run: each is matched by what identifies it there.
+TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
+{
+    const auto line = [](const char* file, std::int64_t number, const char* into, std::int64_t ns) {
+        Hotspot item;
+        item.name = "f";
+        item.kind = "line";
+        item.module = "/bin/app";
+        item.file = file;
+        item.line = number;
+        item.inlined_into = into;
+        item.path_ns = ns;
+        return item;
+    };
+    Hotspots before, after;
+    before.items = {line("/old/a.c", 1, "", 10), line("/old/a.c", 2, "", 20), line("/old/a.c", 2, "g", 30)};
+    after.items = {line("/new/a.c", 1, "", 15), line("/new/a.c", 2, "g", 32), line("/new/a.c", 3, "", 21)};
+    std::map<std::tuple<std::int64_t, std::string>, std::int64_t> changes;
+    for (const Difference& d : compare(before, after, std::nullopt, MatchBy::Line)) {
+        EXPECT_EQ(d.file, d.after_ns > 0 ? "/new/a.c" : "/old/a.c");
+        changes[{d.line, d.inlined_into}] = d.change_ns();
+    }
+    const decltype(changes) expected = {{{1, ""}, 5}, {{2, ""}, -20}, {{2, "g"}, 2}, {{3, ""}, 21}};
+    EXPECT_EQ(changes, expected);
+    // By name, it does not matter where a function is defined.
+    std::map<std::string, std::int64_t> by_name;
+    for (const Difference& d : compare(before, after))
+        by_name[d.inlined_into] = d.change_ns();
+    EXPECT_EQ(by_name, (std::map<std::string, std::int64_t>{{"", 6}, {"g", 2}}));
+}
+
+/// The sampled run, of a program by another name, and of what is called by that.
+model::Profile run_of(const std::string& path, const std::string& command)
+{
+    model::Profile profile = samples::sampled_run().profile;
+    for (model::Row& row : profile.rows) {
+        if (!row.module.ends_with("/halo"))
+            continue;
+        row.module = path;
+        if (row.name == "exchange")
+            row.name = path.substr(path.rfind('/') + 1) + "+0x1240";
+    }
+    profile.properties["command"] = command;
+    return profile;
+}
+
+// The same run twice: nothing changes, whatever the program is called.
+TEST(Comparison, TheProgramMayHaveAnotherNameInEachRun)
+{
+    struct Case {
+        const char *path, *command;
+    };
+    constexpr Case old_program = {"/old/app.old", "./app.old -n 4"};
+    for (const Case& c :
+         {Case{"/new/app.new", "./app.new -n 4"}, Case{"/old/app", "/old/app"}, Case{"/new/app.new", "app.new"},
+          Case{"/new/app.new", "./link-to-app"}, Case{"/my programs/app.new", "/my programs/app.new"}}) {
+        model::Profile before = run_of(old_program.path, old_program.command), after = run_of(c.path, c.command);
+        for (model::Profile* profile : {&before, &after})
+            profile->rows.push_back(
+                {model::RowKind::Sampled, "main", profile == &before ? old_program.path : c.path, "", 0});
+        for (const bool is_turned : {false, true}) {
+            if (is_turned)
+                std::swap(before, after);
+            const auto renamed = renamed_program(before, after);
+            ASSERT_TRUE(renamed) << c.command;
+            const std::string name = c.path;
+            EXPECT_EQ(is_turned ? renamed->before : renamed->after, name.substr(name.rfind('/') + 1));
+            for (const auto group : {+[](const model::Profile& p) { return by_function(p); },
+                                     +[](const model::Profile& p) { return by_module(p); }}) {
+                const std::vector<Difference> found = compare(group(before), group(after), renamed);
+                for (const Difference& d : found)
+                    EXPECT_EQ(d.change_ns(), 0) << d.name;
+                EXPECT_EQ(found.size(), compare(group(before), group(before)).size());
+            }
+        }
+    }
+}
+
+TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
+{
+    const model::Profile app = run_of("/bin/app", "app"), other = run_of("/bin/other", "other");
+    EXPECT_FALSE(renamed_program(app, run_of("/new/app", "app"))) << "the same name";
+    EXPECT_FALSE(renamed_program(app, run_of("/bin/other", "start"))) << "nothing says what the program is";
+    model::Profile with_app = other;
+    with_app.rows.push_back({model::RowKind::Sampled, "f", "/lib/app", "", 0});
+    EXPECT_FALSE(renamed_program(app, with_app));
+    EXPECT_FALSE(renamed_program(with_app, app));
+    EXPECT_TRUE(renamed_program(app, other));
+}
+
+}  // namespace
+}  // namespace critpath::report
