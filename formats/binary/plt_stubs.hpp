@@ -8,7 +8,6 @@
 #include "formats/binary/elf_file.hpp"
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace critpath::binary
