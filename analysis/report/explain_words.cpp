@@ -438,11 +438,11 @@ std::string_view turns_in_words(const Explanation& e)
                : "";
 }
 
-constexpr std::int64_t us = 1000;  // bounds of other commands are rounded to these, outwards
+constexpr std::int64_t ns_in_us = 1000;  // bounds of other commands are rounded to these, outwards
 
 std::string up_to(std::int64_t ns)
 {
-    return exact_seconds((ns + us - 1) / us * us);
+    return exact_seconds((ns + ns_in_us - 1) / ns_in_us * ns_in_us);
 }
 
 /// What shows the functions of that, such as those that load libraries: the MPI calls around it tell little of it.
@@ -467,7 +467,7 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
         return "";
     const std::int64_t end_ns = s.costliest_begin_ns + s.costliest_length_ns;
     const std::string arguments = fmt::format("hotspots --rank {} --from {} --to {}", s.costliest_rank,
-                                              exact_seconds(s.costliest_begin_ns / us * us), up_to(end_ns));
+                                              exact_seconds(s.costliest_begin_ns / ns_in_us * ns_in_us), up_to(end_ns));
     return fmt::format(" Most of all once on rank {}, {} longer than on its peers: {}", s.costliest_rank,
                        duration_text(s.costliest_ns), command_line(arguments, trace));
 }

@@ -235,7 +235,7 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
 }
 
 /// How much of the tree is shown.
-struct Shown {
+struct ShownRows {
     std::size_t rows, all_rows, below_error;
     // Path time of the rows that are shown, of those that are not, and of those below the error, each without those
     // below it.
@@ -243,7 +243,7 @@ struct Shown {
 };
 
 /// The rows with most time are those that call much, and may have next to nothing themselves.
-std::string coverage_note(const Shown& shown, const std::string& sort, std::int64_t path_ns,
+std::string coverage_note(const ShownRows& shown, const std::string& sort, std::int64_t path_ns,
                           const std::optional<Window>& window)
 {
     const bool is_part = shown.rows < shown.all_rows;

@@ -23,7 +23,7 @@ using model::ProcessId;
 using model::RowId;
 using model::RowKind;
 
-constexpr auto root = CallPathId::none();
+constexpr auto no_callers_path = CallPathId::none();
 constexpr std::uint32_t app_module = 0;
 enum : std::uint32_t { main_row, kernel_row, send_row };
 enum : std::uint32_t { main_function, kernel_function, step_function, smooth_function };
@@ -104,12 +104,12 @@ std::map<std::string, std::int64_t> by_name(const CallTree& tree, const std::vec
     return sums;
 }
 
-using Times = std::map<std::string, std::int64_t>;
+using TimesByName = std::map<std::string, std::int64_t>;
 
 TEST(CallTree, WhatIsInlinedIsBetweenWhoHasItAndWhomItCalls)
 {
     Program p;
-    const CallPathId main = p.path(main_row, root);
+    const CallPathId main = p.path(main_row, no_callers_path);
     const CallPathId by_step = p.path(kernel_row, main, 0x40);
     const CallPathId by_main = p.path(kernel_row, main, 0x50);
     const CallPathId unknown = p.path(kernel_row, main);
@@ -126,17 +126,17 @@ TEST(CallTree, WhatIsInlinedIsBetweenWhoHasItAndWhomItCalls)
     p.at(by_step, 0x80, 15, 1);
     p.at(by_step, 0x90, 25, 3);
     const CallTree tree = p.tree();
-    EXPECT_EQ(by_name(tree, tree.profile.path), (Times{{"main", 53},
-                                                       {"main/step*", 7},
-                                                       {"main/step*/smooth*", 40},
-                                                       {"main/step*/kernel", 15},
-                                                       {"main/step*/kernel/smooth*", 25},
-                                                       {"main/kernel", 35}}));
-    EXPECT_EQ(by_name(tree, tree.profile.totals), (Times{{"main", 106},
-                                                         {"main/step*", 14},
-                                                         {"main/step*/smooth*", 80},
-                                                         {"main/step*/kernel", 30},
-                                                         {"main/step*/kernel/smooth*", 50}}));
+    EXPECT_EQ(by_name(tree, tree.profile.path), (TimesByName{{"main", 53},
+                                                             {"main/step*", 7},
+                                                             {"main/step*/smooth*", 40},
+                                                             {"main/step*/kernel", 15},
+                                                             {"main/step*/kernel/smooth*", 25},
+                                                             {"main/kernel", 35}}));
+    EXPECT_EQ(by_name(tree, tree.profile.totals), (TimesByName{{"main", 106},
+                                                               {"main/step*", 14},
+                                                               {"main/step*/smooth*", 80},
+                                                               {"main/step*/kernel", 30},
+                                                               {"main/step*/kernel/smooth*", 50}}));
     EXPECT_EQ(tree.places[by_main.value], tree.places[unknown.value]);
     for (std::uint32_t i = 0; i < tree.profile.call_paths.size(); ++i)
         if (const CallPathId parent = tree.profile.call_paths[i].parent; parent.valid()) {
@@ -147,7 +147,7 @@ TEST(CallTree, WhatIsInlinedIsBetweenWhoHasItAndWhomItCalls)
 TEST(CallTree, CallsOfMpiAreToldApartByTheirLines)
 {
     Program p;
-    const CallPathId main = p.path(main_row, root);
+    const CallPathId main = p.path(main_row, no_callers_path);
     const CallPathId first = p.path(send_row, main, 0x40);
     const CallPathId copy = p.path(send_row, main, 0x42);
     const CallPathId other = p.path(send_row, main, 0x50);
@@ -155,7 +155,7 @@ TEST(CallTree, CallsOfMpiAreToldApartByTheirLines)
     p.time(copy, 0, 2, 0);
     p.time(other, 0, 4, 0);
     const CallTree tree = p.tree();
-    EXPECT_EQ(by_name(tree, tree.profile.path), (Times{{"main/step*/MPI_Send", 3}, {"main/MPI_Send", 4}}));
+    EXPECT_EQ(by_name(tree, tree.profile.path), (TimesByName{{"main/step*/MPI_Send", 3}, {"main/MPI_Send", 4}}));
     EXPECT_EQ(tree.profile.call_paths[tree.places[copy.value].value].site, 0x40U);
     EXPECT_EQ(tree.profile.call_paths[tree.places[other.value].value].site, 0x50U);
 }
@@ -168,7 +168,7 @@ TEST(CallTree, AFunctionIsOneWhetherItIsInlinedOrNot)
         p.p.rows[kernel_row].name = "smooth(int)";
         p.p.source_functions[kernel_function].name = "smooth";
         p.p.rows.push_back({RowKind::Sampled, "smooth(double)", "/home/app", "", 0});
-        const CallPathId main = p.path(main_row, root);
+        const CallPathId main = p.path(main_row, no_callers_path);
         const CallPathId kernel = p.path(kernel_row, main, 0x50);
         p.time(main, 0, 100, 10);
         p.time(kernel, 0, 30, 3);
@@ -181,7 +181,7 @@ TEST(CallTree, AFunctionIsOneWhetherItIsInlinedOrNot)
             p.p.source_frames.insert(p.p.source_frames.begin() + 11, {app_module, 0x88, kernel_function, 0, 20});
         }
         const CallTree tree = p.tree();
-        const Times times = by_name(tree, tree.profile.path);
+        const TimesByName times = by_name(tree, tree.profile.path);
         EXPECT_EQ(times.count("main/step*/smooth(int)*"), is_overloaded ? 0U : 1U);
         EXPECT_EQ(times.count("main/step*/smooth*"), is_overloaded ? 1U : 0U);
         EXPECT_EQ(times.at("main/smooth(int)"), 30);
@@ -191,26 +191,26 @@ TEST(CallTree, AFunctionIsOneWhetherItIsInlinedOrNot)
 TEST(CallTree, WithoutSourceLinesNothingIsInlined)
 {
     Program p;
-    const CallPathId main = p.path(main_row, root);
+    const CallPathId main = p.path(main_row, no_callers_path);
     p.time(main, 0, 100, 10);
     p.at(main, 0x20, 40, 4);
     const CallTree tree = call_tree(p.p, {}, nullptr);
-    EXPECT_EQ(by_name(tree, tree.profile.path), (Times{{"main", 100}}));
+    EXPECT_EQ(by_name(tree, tree.profile.path), (TimesByName{{"main", 100}}));
 }
 
 TEST(CallTree, IsOfTheSelectedRanks)
 {
     Program p;
-    const CallPathId main = p.path(main_row, root);
+    const CallPathId main = p.path(main_row, no_callers_path);
     p.time(main, 0, 100, 10);
     p.time(main, 1, 50, 5);
     p.at(main, 0x40, 20, 2);  // those of the selection
     const CallTree tree = p.tree({{1}, ""});
-    Times of_selected, of_other;
+    TimesByName of_selected, of_other;
     for (const model::CallPathTime& time : tree.profile.path)
         (time.process == ProcessId{1} ? of_selected : of_other)[tree.profile.row(time.call_path).name] += time.ns;
-    EXPECT_EQ(of_selected, (Times{{"main", 30}, {"step", 20}}));
-    EXPECT_EQ(of_other, (Times{{"main", 100}})) << "shares are of the whole path";
+    EXPECT_EQ(of_selected, (TimesByName{{"main", 30}, {"step", 20}}));
+    EXPECT_EQ(of_other, (TimesByName{{"main", 100}})) << "shares are of the whole path";
     // Of both: what the first one does not have, the other one has.
     p.p.addresses.front().ns = 120;
     const CallTree both = p.tree();
@@ -228,18 +228,18 @@ TEST(CallTree, WithoutLinesIsTheOneOfTheResult)
 {
     Program p;
     p.p.modules.front().has_lines = false;
-    const CallPathId main = p.path(main_row, root);
+    const CallPathId main = p.path(main_row, no_callers_path);
     const CallPathId kernel = p.path(kernel_row, main, 0x40);
     p.time(main, 0, 100, 10);
     p.time(kernel, 0, 30, 3);
     p.at(main, 0x20, 30, 3);
     const CallTree tree = p.tree();
-    EXPECT_EQ(by_name(tree, tree.profile.path), (Times{{"main", 100}, {"main/kernel", 30}}));
+    EXPECT_EQ(by_name(tree, tree.profile.path), (TimesByName{{"main", 100}, {"main/kernel", 30}}));
     // Nor of binaries of the system, whose places of calls nobody knows.
     for (std::string* module : {&p.p.rows[0].module, &p.p.rows[1].module, &p.p.modules.front().path})
         *module = "/usr/bin/app";
     p.p.modules.front().has_lines = true;
-    EXPECT_EQ(by_name(p.tree(), p.tree().profile.path), (Times{{"main", 100}, {"main/kernel", 30}}));
+    EXPECT_EQ(by_name(p.tree(), p.tree().profile.path), (TimesByName{{"main", 100}, {"main/kernel", 30}}));
 }
 
 }  // namespace

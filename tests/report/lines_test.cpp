@@ -56,24 +56,26 @@ protected:
     OneRank run;
 };
 
-using Times = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
+using PathAndAll = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
 
 TEST_F(Lines, HaveTheTimeOfTheirAddresses)
 {
-    EXPECT_EQ(times(Items::All), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
+    EXPECT_EQ(times(Items::All),
+              (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
 }
 
 TEST_F(Lines, OnThePathHaveAllTheirTime)
 {
     // The copy's, too, which is in no row with path time.
-    EXPECT_EQ(times(Items::OnPath), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll", {0, 500}}}));
+    EXPECT_EQ(times(Items::OnPath),
+              (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll", {0, 500}}}));
 }
 
 TEST_F(Lines, OfOneModuleAreThoseOfAll)
 {
     for (const Items wanted : {Items::OnPath, Items::All})
-        EXPECT_EQ(times(wanted, "solver"), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}}));
-    EXPECT_EQ(times(Items::All, "poll"), (Times{{"poll.c:7", {0, 500}}}));
+        EXPECT_EQ(times(wanted, "solver"), (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}}));
+    EXPECT_EQ(times(Items::All, "poll"), (PathAndAll{{"poll.c:7", {0, 500}}}));
 }
 
 TEST(MissingLines, AreSaidOfBinariesThatHaveANotablePart)

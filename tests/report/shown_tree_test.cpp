@@ -12,11 +12,11 @@ namespace
 {
 
 /// main only leads to step, which has 96 % of its time, and to the little that finish has; so does step to solve.
-struct Program {
+struct RowsProgram {
     model::Profile profile;
     TreeTimes times;
 
-    Program()
+    RowsProgram()
     {
         using model::CallPathId;
         //                     0 main                    1 step         2 solve        3 relax        4 finish
@@ -44,7 +44,7 @@ using Rows = std::vector<std::size_t>;
 /// A caller that leads to one row is no row; it is one as soon as it leads to two.
 TEST(ShownTree, HasNoMoreRowsThanAskedFor)
 {
-    const Program program;
+    const RowsProgram program;
     EXPECT_EQ(program.rows(1), (Rows{2}));
     EXPECT_EQ(program.rows(2), (Rows{2, 3}));
     EXPECT_EQ(program.rows(3), (Rows{2, 3})) << "finish takes two";
