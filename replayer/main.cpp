@@ -3,6 +3,7 @@
 //
 // Owns cpreplay: the phases of a replay, in order, and what is said about them.
 #include "collector/archive/recover.hpp"
+#include "formats/binary/debug_file.hpp"
 #include "formats/otf2/reader.hpp"
 #include "formats/result/checksum.hpp"
 #include "formats/result/lock.hpp"
@@ -184,8 +185,21 @@ void write_result(const Phases& phases, const Replay& replay, const Predecessors
     }
 }
 
+/// Without them, functions could lack their names.
+void look_for_debug_directories(const Phases& phases)
+{
+    for (const fs::path& directory : binary::debug_directories()) {
+        std::error_code ignored;  // what cannot be looked at cannot be searched
+        if (!fs::is_directory(directory, ignored)) {
+            phases.note(fmt::format("{}: no directory; CRITPATH_DEBUG_PATH says to look for debug files there",
+                                    directory.string()));
+        }
+    }
+}
+
 void run(Phases& phases, const Options& options)
 {
+    look_for_debug_directories(phases);
     Replay replay;
     replay.comm = MPI_COMM_WORLD;
     MPI_Comm_rank(replay.comm, &replay.rank);

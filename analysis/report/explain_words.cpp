@@ -26,6 +26,7 @@ constexpr double least_part = 0.02;          // of the time of the peers: of a f
 constexpr double least_error = 0.005;        // likewise: of what samples tell
 constexpr double of_difference_from = 9;     // likewise: factors are parts of what it takes longer, not of that time
 constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
+constexpr std::uint64_t most_times = 1000;   // of next to nothing, more of them would say no more
 constexpr double without_peers_from = 0.01;  // of the stretch: that has no peers
 constexpr double little_otherwise = 0.1;     // of what it is blocked: not for its threads
 constexpr double worth_advice = 1.0 / model::least_stretch_parts;  // of the path: less is not worth doing something
@@ -583,9 +584,11 @@ std::string change_in_words(double excess)
     if (excess < by_times_from)
         return fmt::format("{} {} than", whole_percent(std::abs(excess)), excess > 0 ? "longer" : "less");
     const double times = excess + 1;
-    return fmt::format("{} times as long as", excess >= nothing_from
-                                                  ? count_text(static_cast<std::uint64_t>(std::llround(times)))
-                                                  : fmt::format("{:.1f}", times));
+    const auto whole = static_cast<std::uint64_t>(std::llround(times));
+    if (whole > most_times)
+        return fmt::format("more than {} times as long as", count_text(most_times));
+    return fmt::format("{} times as long as",
+                       excess >= nothing_from ? count_text(whole) : fmt::format("{:.1f}", times));
 }
 
 std::string Explanation::sentence(const model::Profile& profile, std::string_view trace) const

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 MPIEXEC, PROCESSES, CPREPLAY, MAKE_TRACE = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
 DONE, FAILED, USAGE, BAD_TRACE = 0, 1, 2, 3
@@ -123,6 +124,13 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.digest(), idle)
         self.assertEqual(self.run_many(self.trace, processes=5).messages,
                          ["cpreplay: 5 processes for 4 traced ranks: 1 stays idle; use mpirun -n 4"])
+
+    def test_directory_of_debug_files_that_is_missing(self):
+        with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=f":{self.scratch}::{self.scratch}/gone:"):
+            result = self.run_many(self.trace)
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(result.messages, [f"cpreplay: {self.scratch}/gone: no directory; CRITPATH_DEBUG_PATH says to "
+                                           "look for debug files there"])
 
     def test_result_is_replaced(self):
         self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)

@@ -93,6 +93,8 @@ TEST(Explain, RanksByTurnsAreNotBalanced)
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 25 % longer than rank 2."));
     s.fastest_time = 1'000'000;
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 1,000 times as long as rank 2."));
+    s.fastest_time = 3'000;
+    EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes more than 1,000 times as long as rank 2."));
     // Of several that take less, the peers of each other together do not take as long as they do.
     s.peers_ns = 700 * ms;
     s.processor_ns = 300 * ms;
