@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Owns which functions a program in C calls with large counts instead, where MPI has them (MPI-4.0; MPICH). Included
- * before it, with -include. Left out are those that get a pointer to a number (MPI_Pack, MPI_Buffer_detach). */
+ * before it, with -include. What points to a number points to an MPI_Count then. */
 #include <mpi.h>
 
 #define LARGE_COUNTS
@@ -24,6 +24,7 @@
 #define MPI_Bsend MPI_Bsend_c
 #define MPI_Bsend_init MPI_Bsend_init_c
 #define MPI_Buffer_attach MPI_Buffer_attach_c
+#define MPI_Buffer_detach MPI_Buffer_detach_c
 #define MPI_Exscan MPI_Exscan_c
 #define MPI_Exscan_init MPI_Exscan_init_c
 #define MPI_File_iread MPI_File_iread_c
@@ -100,6 +101,8 @@
 #define MPI_Neighbor_alltoallv_init MPI_Neighbor_alltoallv_init_c
 #define MPI_Neighbor_alltoallw MPI_Neighbor_alltoallw_c
 #define MPI_Neighbor_alltoallw_init MPI_Neighbor_alltoallw_init_c
+#define MPI_Pack MPI_Pack_c
+#define MPI_Pack_external MPI_Pack_external_c
 #define MPI_Put MPI_Put_c
 #define MPI_Raccumulate MPI_Raccumulate_c
 #define MPI_Recv MPI_Recv_c
@@ -128,6 +131,8 @@
 #define MPI_Sendrecv_replace MPI_Sendrecv_replace_c
 #define MPI_Ssend MPI_Ssend_c
 #define MPI_Ssend_init MPI_Ssend_init_c
+#define MPI_Unpack MPI_Unpack_c
+#define MPI_Unpack_external MPI_Unpack_external_c
 #define MPI_Win_allocate MPI_Win_allocate_c
 #define MPI_Win_allocate_shared MPI_Win_allocate_shared_c
 #define MPI_Win_create MPI_Win_create_c

@@ -265,6 +265,37 @@ class Requests(Case):
             ],
         )
 
+    def test_all_modes_to_send(self):
+        self.assertEqual(
+            self.records("send_modes").lines(0),
+            [
+                "MPI_Barrier comm=0",
+                "MPI_Rsend comm=0 peer=1 tag=1 bytes=4",
+                "MPI_Irsend comm=0 peer=1 tag=2 bytes=8 request=1",
+                "MPI_Issend comm=0 peer=1 tag=3 bytes=12 request=2",
+                "MPI_Waitall",
+                "    comm=0 peer=1 tag=2 bytes=8 request=1 mode=4",
+                "    comm=0 peer=1 tag=3 bytes=12 request=2 mode=3",
+                "MPI_Buffer_attach",
+                "MPI_Bsend comm=0 peer=1 tag=4 bytes=16",
+                "MPI_Ibsend comm=0 peer=1 tag=5 bytes=20 request=3",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=5 bytes=20 request=3 mode=2",
+                "MPI_Bsend_init",
+                "MPI_Start comm=0 peer=1 tag=6 bytes=24 extra=2 request=4",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=6 bytes=24 request=4 mode=2",
+                "MPI_Request_free",
+                "MPI_Buffer_detach",
+            ],
+        )
+
+    def test_what_a_process_does_by_itself(self):
+        self.assertEqual(
+            self.records("local_functions").lines(1),
+            ["MPI_Pack", "MPI_Unpack", "MPI_Pack_external", "MPI_Unpack_external", "MPI_Reduce_local"],
+        )
+
     def test_without_memory_for_statuses(self):
         self.assertEqual(self.records("no_memory").lines(0), ["MPI_Waitall", "MPI_Barrier comm=0"])
 
@@ -406,6 +437,7 @@ class Collectives(Case):
                     ("MPI_Neighbor_allgather", 2, 2 * 4, 2 * 4),
                     ("MPI_Neighbor_allgatherv", 2, 2 * 4 * (rank + 1), 4 * (6 - (rank + 1))),
                     ("MPI_Neighbor_alltoallv", 2, 4 + 8, 8 + 4),
+                    ("MPI_Neighbor_alltoallw", 2, 4 + 16, 16 + 4),
                     ("MPI_Neighbor_alltoall", 3, 12, 12),
                 ],
             )
@@ -419,8 +451,8 @@ class LargeCounts(Case):
             return set(subprocess.run(["nm", "-D", option, file], capture_output=True, text=True).stdout.split())
 
         library = symbols("--defined-only", os.environ["CRITPATH_TEST_MPI_LIBRARY"])
-        # Those that are not recorded, and those that get a pointer to a number.
-        others = {"MPI_Get_count", "MPI_Get_elements", "MPI_Op_create", "MPI_Win_shared_query", "MPI_Buffer_detach"}
+        # Those that are not recorded.
+        others = {"MPI_Get_count", "MPI_Get_elements", "MPI_Op_create", "MPI_Win_shared_query"}
         for program in ("records", "nonblocking", "persistent", "rma", "io"):
             called = {name for name in symbols("--undefined-only", PROGRAMS / program) if name.startswith("MPI_")}
             self.assertGreater(len([name for name in called if name.endswith("_c")]), 10, program)

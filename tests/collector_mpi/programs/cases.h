@@ -30,9 +30,11 @@ static inline void check(int good, const char* what)
 
 #ifdef LARGE_COUNTS
 typedef MPI_Count count_t; /* as large as MPI_Aint */
+typedef MPI_Count external_t;
 _Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint), "one array for both");
 #else
 typedef int count_t;
+typedef MPI_Aint external_t; /* of functions like MPI_Pack_external */
 #endif
 
 /* One number a rank, as counts or as displacements; the next fifteen calls leave it alone. */

@@ -213,6 +213,58 @@ static void persistent_ready(void)
     }
 }
 
+/* Receives are posted before ready sends begin. */
+static void send_modes(void)
+{
+    MPI_Request requests[3];
+    if (rank == 0) {
+        static char attached[4 * (64 + MPI_BSEND_OVERHEAD)];
+        void* detached;
+        count_t bytes;
+        MPI_Barrier(WORLD);
+        MPI_Rsend(buffer, 1, MPI_INT, 1, 1, WORLD);
+        MPI_Irsend(buffer, 2, MPI_INT, 1, 2, WORLD, &requests[0]);
+        MPI_Issend(buffer, 3, MPI_INT, 1, 3, WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Buffer_attach(attached, sizeof attached);
+        MPI_Bsend(buffer, 4, MPI_INT, 1, 4, WORLD);
+        MPI_Ibsend(buffer, 5, MPI_INT, 1, 5, WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Bsend_init(buffer, 6, MPI_INT, 1, 6, WORLD, &requests[0]);
+        MPI_Start(&requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Request_free(&requests[0]);
+        MPI_Buffer_detach(&detached, &bytes);
+        CHECK(detached == attached && bytes == sizeof attached);
+    } else {
+        for (int i = 0; i < 3; ++i) {
+            MPI_Irecv(i == 0 ? buffer : other + 10 * i, 10, MPI_INT, 0, i + 1, WORLD, &requests[i]);
+        }
+        MPI_Barrier(WORLD);
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+        for (int i = 3; i < 6; ++i) {
+            MPI_Recv(buffer, 10, MPI_INT, 0, i + 1, WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* What a process does by itself. */
+static void local_functions(void)
+{
+    char packed[64];
+    count_t position = 0;
+    external_t at = 0;
+    buffer[0] = 7, buffer[1] = 8, other[0] = 1, other[1] = 2;
+    MPI_Pack(buffer, 2, MPI_INT, packed, sizeof packed, &position, WORLD);
+    position = 0;
+    MPI_Unpack(packed, sizeof packed, &position, &buffer[2], 2, MPI_INT, WORLD);
+    MPI_Pack_external("external32", buffer, 2, MPI_INT, packed, sizeof packed, &at);
+    at = 0;
+    MPI_Unpack_external("external32", packed, sizeof packed, &at, &buffer[4], 2, MPI_INT);
+    MPI_Reduce_local(&buffer[4], other, 2, MPI_INT, MPI_SUM);
+    CHECK(buffer[2] == 7 && buffer[3] == 8 && other[0] == 8 && other[1] == 10);
+}
+
 /* Nothing more can be mapped: MPI gets what the application gave it. Not more requests than MPICH takes as it is. */
 static void no_memory(void)
 {
@@ -522,6 +574,10 @@ static void neighbours(void)
                             counts_of(0, 10, 0, 0), MPI_INT, ring);
     MPI_Neighbor_alltoallv(buffer, counts_of(1, 2, 0, 0), counts_of(0, 10, 0, 0), MPI_INT, other, counts_of(2, 1, 0, 0),
                            counts_of(0, 10, 0, 0), MPI_INT, ring);
+    const MPI_Aint apart[2] = {0, 256};
+    const MPI_Datatype sent[2] = {MPI_INT, MPI_DOUBLE}, received[2] = {MPI_DOUBLE, MPI_INT};
+    MPI_Neighbor_alltoallw(buffer, counts_of(1, 2, 0, 0), apart, sent, other, counts_of(2, 1, 0, 0), apart, received,
+                           ring);
     MPI_Dist_graph_create_adjacent(WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                    &graph);
     MPI_Neighbor_alltoall(buffer, 3, MPI_INT, other, 3, MPI_INT, graph);
@@ -637,6 +693,8 @@ static const struct Case cases[] = {
     {"poll_turns", poll_turns},
     {"persistent", persistent},
     {"persistent_ready", persistent_ready},
+    {"send_modes", send_modes},
+    {"local_functions", local_functions},
     {"no_memory", no_memory},
     {"sendrecv", sendrecv},
     {"probe", probe},
