@@ -18,9 +18,6 @@ add_library(critpath_sanitizers INTERFACE)
 if(CRITPATH_SANITIZE)
     target_compile_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                          -fno-omit-frame-pointer)
-    set(ignored "${PROJECT_SOURCE_DIR}/scripts/cmake/sanitizers_ignore.txt")
-    target_compile_options(critpath_sanitizers INTERFACE
-                           $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fsanitize-ignorelist=${ignored}>)
     target_link_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined)
     target_compile_definitions(critpath_sanitizers INTERFACE CRITPATH_SANITIZED)
 endif()

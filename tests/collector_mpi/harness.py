@@ -86,8 +86,8 @@ class Case(unittest.TestCase):
         self.assert_alike(plain, run, order)
         return run
 
-    def records(self, case, ranks=2, **more):
-        run = self.run_recorded(ranks, [PROGRAMS / "records", case], **more)
+    def records(self, case, ranks=2, program="records", **more):
+        run = self.run_recorded(ranks, [PROGRAMS / program, case], **more)
         self.assertEqual(run.code, 0, run.stdout + run.stderr)
         return run
 

@@ -265,7 +265,7 @@ private:
 TEST(InstanceMembers, AnswersAreThoseOfSomebodyWhoLooksAtEach)
 {
 #ifdef CRITPATH_SANITIZED
-    constexpr std::uint32_t seeds = 5'000;  // sanitizers take several times as long
+    constexpr std::uint32_t seeds = 20'000;  // sanitizers take several times as long
 #else
     constexpr std::uint32_t seeds = 60'000;
 #endif
