@@ -4,7 +4,7 @@
 import unittest
 
 from harness import IS_MPICH, NO_PEER, PROGRAMS, Case
-from records_test import COLLECTIVES, EVERYWHERE, IN_PLACE
+from collectives_test import COLLECTIVES, EVERYWHERE, IN_PLACE
 
 
 def as_nonblocking(name):

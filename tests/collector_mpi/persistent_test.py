@@ -6,7 +6,7 @@ import unittest
 
 from harness import IS_MPICH, PROGRAMS, Case
 from nonblocking_test import as_nonblocking
-from records_test import COLLECTIVES, EVERYWHERE
+from collectives_test import COLLECTIVES, EVERYWHERE
 
 
 STARTS = 1 if IS_MPICH else 2  # of each request in the case "collectives"
