@@ -389,18 +389,17 @@ std::int64_t Explanation::longer_on_processor_ns() const
     return report::longer_on_processor_ns(*stretch);
 }
 
-std::optional<Factor> Explanation::main_loss() const
+std::optional<MainLoss> Explanation::main_loss() const
 {
-    constexpr double mainly_from = 0.5;
+    constexpr double much_from = 0.25;
     const Losses all = losses();
-    const auto is_most = [&](std::int64_t ns) { return part(ns, stretch->path_ns) >= mainly_from; };
-    if (is_most(all.preempted_ns + all.threads_preempted_ns))
-        return Factor::Preempted;
-    if (is_most(all.threads_ns - all.threads_preempted_ns))
-        return Factor::Threads;
-    if (is_most(all.blocked_ns))
-        return Factor::Blocked;
-    return std::nullopt;
+    const MainLoss candidates[] = {
+        {Factor::Preempted, part(all.preempted_ns + all.threads_preempted_ns, stretch->path_ns)},
+        {Factor::Threads, part(all.threads_ns - all.threads_preempted_ns, stretch->path_ns)},
+        {Factor::Blocked, part(all.blocked_ns, stretch->path_ns)},
+    };
+    const MainLoss largest = *std::ranges::max_element(candidates, {}, &MainLoss::share);
+    return largest.share >= much_from ? std::optional(largest) : std::nullopt;
 }
 
 double Explanation::could_gain() const

@@ -115,16 +115,20 @@ std::string longer_than_peers(const Explanation& e)
     return fmt::format("{} its peers{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause));
 }
 
-/// What takes most of the time and is no work, where that does not make the difference.
+/// What takes much of the time and is no work, where that does not make the difference.
 std::string loss_in_words(const Explanation& e)
 {
-    const std::optional<Factor> loss = e.main_loss();
-    if (!loss || loss == e.cause)
+    const std::optional<MainLoss> loss = e.main_loss();
+    if (!loss || loss->cause == e.cause)
         return "";
-    const char* const besides = e.cause ? "besides " : "";
-    if (*loss == Factor::Preempted)
-        return fmt::format("{}{}mostly without a processor", besides, e.is_lack_of_threads() ? "its threads " : "");
-    return fmt::format("{}mostly {}", besides, *loss == Factor::Blocked ? "blocked" : "waits for its threads");
+    const bool is_preempted = loss->cause == Factor::Preempted;
+    const char* const who = is_preempted && e.is_lack_of_threads() ? "its threads " : "";
+    const char* const what = is_preempted                     ? "without a processor"
+                             : loss->cause == Factor::Blocked ? "blocked"
+                                                              : "waits for its threads";
+    const std::string how_much = loss->is_most() ? fmt::format("mostly {}", what)
+                                                 : fmt::format("{} for {} of it", what, whole_percent(loss->share));
+    return fmt::format("{}{}{}", e.cause ? "besides " : "", who, how_much);
 }
 
 std::string faster_ranks(const Explanation& e)

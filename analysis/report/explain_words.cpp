@@ -373,33 +373,35 @@ std::string other_in_words(const Explanation& e)
                                                                  : remedy_of(*e.other->cause, e).one));
 }
 
-/// What takes most of the time and is no work has a remedy of its own, even if peers lose as much and something else
+/// What takes much of the time and is no work has a remedy of its own, even if peers lose as much and something else
 /// makes the difference.
 std::string besides_in_words(const Explanation& e)
 {
-    const std::optional<Factor> loss = e.main_loss();
-    const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss == Factor::Preempted;
-    if (!loss || *loss == e.cause || (e.other && *loss == e.other->cause) || (!e.cause && !is_verdict_on_rest))
+    const std::optional<MainLoss> loss = e.main_loss();
+    const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted;
+    if (!loss || loss->cause == e.cause || (e.other && loss->cause == e.other->cause) ||
+        (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
-    const Remedy remedy = remedy_of(*loss, e);
-    return fmt::format(" Besides, {} for most of that time{}.",
-                       *loss == Factor::Blocked   ? "it is blocked"
-                       : *loss == Factor::Threads ? "it waits for its threads"
-                       : e.is_lack_of_threads()   ? "its threads lack a processor"
-                                                  : "it lacks a processor",
+    const Remedy remedy = remedy_of(loss->cause, e);
+    return fmt::format(" Besides, {} for {} of that time{}.",
+                       loss->cause == Factor::Blocked   ? "it is blocked"
+                       : loss->cause == Factor::Threads ? "it waits for its threads"
+                       : e.is_lack_of_threads()         ? "its threads lack a processor"
+                                                        : "it lacks a processor",
+                       loss->is_most() ? "most" : whole_percent(loss->share),
                        advice(e, ": ", are_many ? remedy.many : remedy.one));
 }
 
 /// ": find out ...", where all ranks do what this one does.
 std::string remedy_for_all(const Explanation& e)
 {
-    const std::optional<Factor> loss = e.main_loss();
+    const std::optional<MainLoss> loss = e.main_loss();
     if (!loss)
         return "";
-    if (*loss == Factor::Preempted)
+    if (loss->cause == Factor::Preempted)
         return advice(e, ": ", "find out who else uses their processors: more threads than processors, other programs");
-    if (*loss == Factor::Blocked)
+    if (loss->cause == Factor::Blocked)
         return advice(e, ": ", fmt::format("find out what they wait for outside of MPI: {}", waited_for(e)));
     return advice(e, ": ", remedy_of(Factor::Threads, e).one);
 }
@@ -407,11 +409,11 @@ std::string remedy_for_all(const Explanation& e)
 /// Likewise, where no other does.
 std::string remedy_for_one(const Explanation& e, std::string_view separator)
 {
-    const std::optional<Factor> loss = e.main_loss();
-    if (loss && *loss != Factor::Preempted && e.are_threads_in_mpi)
+    const std::optional<MainLoss> loss = e.main_loss();
+    if (loss && loss->cause != Factor::Preempted && e.are_threads_in_mpi)
         return fmt::format("{}what it waits for may be another rank, since other threads than the first call MPI, too",
                            separator);
-    return loss ? advice(e, separator, remedy_of(*loss, e).one) : "";
+    return loss ? advice(e, separator, remedy_of(loss->cause, e).one) : "";
 }
 
 std::string who_always(const Explanation& e)

@@ -384,6 +384,22 @@ TEST(ExplainCode, ARankThatSpinsForItsThreadsHasNoWorkToGive)
     EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
 }
 
+/// It has more work, and waits for its threads for much of the time: both can be mended.
+TEST(ExplainCode, ThreadsMayBeUnequalBesidesMoreWork)
+{
+    model::Profile p = threaded_stretch(0, 460 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 460 * ms;
+    s.processor_ns = 400 * ms;
+    s.blocked_ns = 100 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("Besides, it waits for its threads for 46 % of that time: share the work of "
+                                       "loop out evenly among its threads"));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("besides waits for its threads for 46 % of it"));
+    s.peers_ns = 1000 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster makes this faster: share the work of loop"));
+}
+
 /// Half of the difference, but less than the time that it lacks a processor itself: something makes it shorter.
 TEST(ExplainCode, ThreadsAreNoReasonWhereAnotherPartIsLarger)
 {

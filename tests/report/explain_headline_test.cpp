@@ -166,6 +166,10 @@ TEST(Headline, SaysWhatIsLostOnce)
     s.preempted_ns = 0;
     s.peers_ns = 1000 * ms;
     EXPECT_THAT(headline(p), EndsWith(": its peers take as long, mostly without a processor, balanced"));
+    s.own_preempted_ns = 260 * ms;
+    EXPECT_THAT(headline(p), EndsWith(": its peers take as long, without a processor for 26 % of it, balanced"));
+    s.own_preempted_ns = 240 * ms;
+    EXPECT_THAT(headline(p), EndsWith(": its peers take as long, balanced"));
     p = threaded_stretch(0, 800 * ms);
     add_code(p, {pseudo("[preempted]")}, {0, {}, 700 * ms, 0, 0, 700 * ms});
     EXPECT_THAT(headline(p), HasSubstr(", besides its threads mostly without a processor, "));

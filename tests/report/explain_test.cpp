@@ -454,7 +454,9 @@ TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
     s.own_preempted_ns = 0;
     s.own_blocked_ns = 810 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("Besides, it is blocked for most of that time: find out what it waits for"));
-    s.own_blocked_ns = 450 * ms;
+    s.own_blocked_ns = 460 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("Besides, it is blocked for 46 % of that time: find out what it waits for"));
+    s.own_blocked_ns = 240 * ms;
     EXPECT_THAT(sentence(p), Not(HasSubstr("Besides")));
     s.own_preempted_ns = 810 * ms;
     s.own_blocked_ns = 0;
