@@ -4,6 +4,7 @@
 
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/sampled_code.hpp"
+#include "replayer/common_bits.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
@@ -30,45 +31,34 @@ void for_each_occurrence(const StretchFinder& finder, std::size_t process, Visit
                 visit(gap, stretch, occurrence);
 }
 
-/// The same bits on all processes, one for each occurrence of each stretch.
+/// Some occurrences of each stretch; the same on all processes.
 class Occurrences
 {
 public:
     /// `most`: how many there are of each. Collective.
-    Occurrences(MPI_Comm comm, std::vector<std::uint32_t> most) : comm_(comm)
-    {
-        MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT32_T, MPI_MAX, comm_);
-        std::size_t bits = 0;
-        for (const std::uint32_t of_one : most) {
-            begin_.push_back(bits);
-            bits += of_one;
-        }
-        words_.resize((bits + word - 1) / word);
-    }
+    Occurrences(MPI_Comm comm, std::vector<std::uint32_t> most) : begin_(begins(comm, most)), bits_(begin_.back()) {}
 
-    void set(std::uint32_t stretch, std::uint32_t occurrence)
-    {
-        const std::size_t bit = begin_[stretch] + occurrence;
-        words_[bit / word] |= std::uint64_t{1} << bit % word;
-    }
+    void set(std::uint32_t stretch, std::uint32_t occurrence) { bits_.set(begin_[stretch] + occurrence); }
     [[nodiscard]] bool has(std::uint32_t stretch, std::uint32_t occurrence) const
     {
-        const std::size_t bit = begin_[stretch] + occurrence;
-        return (words_[bit / word] >> bit % word & 1U) != 0;
+        return bits_.has(begin_[stretch] + occurrence);
     }
 
     /// Those of any process. Collective.
-    void agree()
-    {
-        MPI_Allreduce(MPI_IN_PLACE, words_.data(), static_cast<int>(words_.size()), MPI_UINT64_T, MPI_BOR, comm_);
-    }
+    void agree(MPI_Comm comm) { bits_.agree(comm); }
 
 private:
-    static constexpr std::size_t word = 64;
+    static std::vector<std::size_t> begins(MPI_Comm comm, std::vector<std::uint32_t>& most)
+    {
+        MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT32_T, MPI_MAX, comm);
+        std::vector<std::size_t> result = {0};
+        for (const std::uint32_t of_one : most)
+            result.push_back(result.back() + of_one);
+        return result;
+    }
 
-    MPI_Comm comm_;
-    std::vector<std::size_t> begin_;  // by stretch
-    std::vector<std::uint64_t> words_;
+    std::vector<std::size_t> begin_;  // by stretch, and the end
+    CommonBits bits_;
 };
 
 /// By index into Replay::processes, ascending.
@@ -91,7 +81,7 @@ Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finde
     Occurrences result(replay.comm, std::move(most));
     for (const auto& [stretch, occurrence] : found)
         result.set(stretch, occurrence);
-    result.agree();
+    result.agree(replay.comm);
     return result;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/collect/collect.hpp"
 
+#include "replayer/common_bits.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -117,18 +119,17 @@ private:
 
 void Observer::learn(rules::Calibration& calibration) const
 {
-    std::vector<std::uint8_t> present(keys, 0);
+    CommonBits present(keys);
     for (const auto& [key, ns] : fastest_)
-        present[index_of(key)] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, present.data(), static_cast<int>(keys), MPI_UINT8_T, MPI_MAX, replay_.comm);
+        present.set(index_of(key));
+    present.agree(replay_.comm);
     std::vector<CollectiveKey> agreed;
     std::vector<std::int64_t> least;
-    for (std::size_t i = 0; i < keys; ++i)
-        if (present[i] != 0) {
-            agreed.push_back(key_at(i));
-            const auto found = fastest_.find(agreed.back());
-            least.push_back(found == fastest_.end() ? INT64_MAX : found->second.count());
-        }
+    for (const std::size_t index : present.numbers()) {
+        agreed.push_back(key_at(index));
+        const auto found = fastest_.find(agreed.back());
+        least.push_back(found == fastest_.end() ? INT64_MAX : found->second.count());
+    }
     MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay_.comm);
     for (std::size_t i = 0; i < agreed.size(); ++i)
         calibration.collectives[agreed[i]] = Ns{least[i]};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/call_costs.hpp"
 
+#include "replayer/common_bits.hpp"
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
@@ -56,29 +57,49 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
 /// Which keys occur anywhere.
 std::vector<CallKey> agree_on_keys(MPI_Comm comm, const std::map<CallKey, Durations>& local)
 {
-    std::vector<std::uint8_t> present(keys, 0);
+    CommonBits present(keys);
     for (const auto& [key, durations] : local)
-        present[index_of(key)] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, present.data(), static_cast<int>(keys), MPI_UINT8_T, MPI_MAX, comm);
+        present.set(index_of(key));
+    present.agree(comm);
     std::vector<CallKey> result;
-    for (std::size_t i = 0; i < keys; ++i)
-        if (present[i] != 0)
-            result.push_back(key_at(i));
+    for (const std::size_t index : present.numbers())
+        result.push_back(key_at(index));
     return result;
+}
+
+/// With those of the other processes. Collective; `durations` is as long on all.
+void merge(MPI_Comm comm, std::vector<Durations>& durations)
+{
+    std::vector<std::uint64_t> counts;
+    std::vector<std::int64_t> minima;
+    for (const Durations& d : durations) {
+        counts.insert(counts.end(), d.counts.begin(), d.counts.end());
+        minima.push_back(d.minimum);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, minima.data(), static_cast<int>(minima.size()), MPI_INT64_T, MPI_MIN, comm);
+    for (std::size_t i = 0; i < durations.size(); ++i) {
+        std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(i * Durations::bins), Durations::bins,
+                    durations[i].counts.begin());
+        durations[i].minimum = minima[i];
+    }
 }
 
 }  // namespace
 
 rules::CallCosts calibrate_calls(const Replay& replay)
 {
-    auto local = local_durations(replay);
-    rules::CallCosts costs;
-    for (const CallKey key : agree_on_keys(replay.comm, local)) {
-        Durations& durations = local[key];
-        MPI_Allreduce(MPI_IN_PLACE, durations.counts.data(), Durations::bins, MPI_UINT64_T, MPI_SUM, replay.comm);
-        MPI_Allreduce(MPI_IN_PLACE, &durations.minimum, 1, MPI_INT64_T, MPI_MIN, replay.comm);
-        costs.set(key, durations);
+    const auto local = local_durations(replay);
+    const std::vector<CallKey> agreed = agree_on_keys(replay.comm, local);
+    std::vector<Durations> durations;
+    for (const CallKey key : agreed) {
+        const auto found = local.find(key);
+        durations.push_back(found == local.end() ? Durations() : found->second);
     }
+    merge(replay.comm, durations);
+    rules::CallCosts costs;
+    for (std::size_t i = 0; i < agreed.size(); ++i)
+        costs.set(agreed[i], durations[i]);
     return costs;
 }
 

@@ -121,12 +121,14 @@ Ns Durations::scatter() const
 
 void CallCosts::set(CallKey key, const Durations& durations)
 {
-    for (std::size_t i = costs_.size(); i < static_cast<std::size_t>(FunctionId::count) * size_buckets; ++i)
+    for (std::size_t i = costs_.size(); i < static_cast<std::size_t>(FunctionId::count) * size_buckets; ++i) {
+        examples_.emplace_back();
         costs_.push_back(
             without_example(static_cast<FunctionId>(i / size_buckets), static_cast<int>(i % size_buckets)));
+    }
     if (durations.empty())
         return;
-    examples_[key] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
+    examples_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
     costs_[index_of(key)] = conclude(key);
 }
 
@@ -153,10 +155,10 @@ CallCost CallCosts::without_example(FunctionId function, int bucket) const
 
 CallCost CallCosts::conclude(CallKey key) const
 {
-    const auto example = examples_.find(key);
+    const std::optional<CallCost>& example = examples_[index_of(key)];
     const CallCost without = without_example(key.function, key.bucket);
     // If all calls waited, their scatter is not that of the cost.
-    return example != examples_.end() && example->second.least <= without.least ? example->second : without;
+    return example && example->least <= without.least ? *example : without;
 }
 
 // ------------------------------------------------------------------------------------------ time of messages

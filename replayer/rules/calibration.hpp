@@ -101,8 +101,9 @@ private:
     [[nodiscard]] CallCost without_example(FunctionId function, int bucket) const;
     [[nodiscard]] CallCost conclude(CallKey key) const;
 
-    std::map<CallKey, CallCost> examples_;
-    std::vector<CallCost> costs_;  // what follows, by function and bucket: made at the first set()
+    // By function and bucket, made at the first set(): what the trace has examples of, and what follows.
+    std::vector<std::optional<CallCost>> examples_;
+    std::vector<CallCost> costs_;
     std::array<std::optional<Ns>, size_buckets> most_of_messages_;
 };
 

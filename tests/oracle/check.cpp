@@ -152,11 +152,17 @@ void tell(const Machine& machine, Calibration& calibration)
     calibration.local_limit.fill(static_cast<std::int64_t>(std::min(machine.local_limit, machine.eager_limit)));
     calibration.collectives.clear();
     constexpr int most_members_bucket = 8;
-    for (std::uint16_t function = 0; function < static_cast<std::uint16_t>(FunctionId::count); ++function)
-        for (int members = 0; members <= most_members_bucket; ++members)
-            for (const std::uint64_t size : collective_sizes)
-                calibration.collectives[{FunctionId{function}, replayer::rules::size_bucket(size), members}] =
-                    model::Ns{machine.completion(size) * machine.tick_ns};
+    for (std::uint16_t number = 0; number < static_cast<std::uint16_t>(FunctionId::count); ++number) {
+        const FunctionId function{number};
+        if (replayer::rules::operation(function).shape == functions::CollectiveShape::None)
+            continue;
+        for (const std::uint64_t size : collective_sizes)
+            for (int members = 0; members <= most_members_bucket; ++members)  // in the order of the keys
+                calibration.collectives.emplace_hint(
+                    calibration.collectives.end(),
+                    replayer::rules::CollectiveKey{function, replayer::rules::size_bucket(size), members},
+                    model::Ns{machine.completion(size) * machine.tick_ns});
+    }
 }
 
 replayer::Replay load(MPI_Comm comm, const std::function<void(const std::string& directory)>& write)
