@@ -5,6 +5,7 @@
 #include "replayer/common_bits.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace critpath::replayer
@@ -132,7 +133,7 @@ void Observer::learn(rules::Calibration& calibration) const
     }
     MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay_.comm);
     for (std::size_t i = 0; i < agreed.size(); ++i)
-        calibration.collectives[agreed[i]] = Ns{least[i]};
+        calibration.collectives.set(agreed[i], Ns{least[i]});
     calibration.collectives_unseen = false;
 }
 

@@ -83,10 +83,9 @@ Ns Fences::completion(std::size_t members) const
 {
     const int bucket = rules::size_bucket(members);
     Ns least = rules::usual_completion(FunctionId::MPI_Win_fence, 0, members);
-    for (auto c = calibration_.collectives.lower_bound({FunctionId::MPI_Win_fence, 0, 0});
-         c != calibration_.collectives.end() && c->first.function == FunctionId::MPI_Win_fence; ++c)
-        if (c->first.members_bucket == bucket)
-            least = std::min(least, c->second);
+    for (const auto& [key, time] : calibration_.collectives.of(FunctionId::MPI_Win_fence))
+        if (key.members_bucket == bucket)
+            least = std::min(least, time);
     return least;
 }
 

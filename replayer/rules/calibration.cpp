@@ -246,6 +246,30 @@ Ns TransferTime::of(std::uint64_t bytes) const
 
 // --------------------------------------------------------------------------------------- time of collectives
 
+void CollectiveTimes::set(CollectiveKey key, Ns least)
+{
+    const auto at = entries_.empty() || entries_.back().first < key
+                        ? entries_.end()
+                        : std::ranges::lower_bound(entries_, key, {}, &Entry::first);
+    if (at != entries_.end() && at->first == key)
+        at->second = least;
+    else
+        entries_.insert(at, {key, least});
+}
+
+std::optional<Ns> CollectiveTimes::find(CollectiveKey key) const
+{
+    const auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::first);
+    return at != entries_.end() && at->first == key ? std::optional(at->second) : std::nullopt;
+}
+
+std::span<const CollectiveTimes::Entry> CollectiveTimes::of(FunctionId function) const
+{
+    const auto function_of = [](const Entry& entry) { return entry.first.function; };
+    const auto begin = std::ranges::lower_bound(entries_, function, {}, function_of);
+    return {begin, std::ranges::upper_bound(begin, entries_.end(), function, {}, function_of)};
+}
+
 Ns usual_completion(FunctionId function, std::uint64_t bytes, std::size_t members)
 {
     const auto shape = operation(function).shape;
@@ -262,8 +286,7 @@ ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)
 
 Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
-    const auto found = collectives.find({function, size_bucket(bytes), size_bucket(members)});
-    return found == collectives.end() ? Ns{0} : found->second;
+    return collectives.find({function, size_bucket(bytes), size_bucket(members)}).value_or(Ns{0});
 }
 
 Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const

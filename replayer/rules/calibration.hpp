@@ -14,9 +14,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer::rules
@@ -161,6 +161,22 @@ struct CollectiveKey {
     auto operator<=>(const CollectiveKey&) const = default;
 };
 
+/// The least time of each kind of collective from the last needed arrival to the leave.
+class CollectiveTimes
+{
+public:
+    using Entry = std::pair<CollectiveKey, Ns>;
+
+    /// Fastest in the order of the keys.
+    void set(CollectiveKey key, Ns least);
+    [[nodiscard]] std::optional<Ns> find(CollectiveKey key) const;
+    /// Those of a function.
+    [[nodiscard]] std::span<const Entry> of(FunctionId function) const;
+
+private:
+    std::vector<Entry> entries_;  // ascending
+};
+
 /// What a collective may take after its last needed arrival without any example: a tree whose steps take 20 us and
 /// copy at 1 GB/s. `bytes`: the largest part of a member. That of a root is what all together get or give.
 Ns usual_completion(FunctionId function, std::uint64_t bytes, std::size_t members);
@@ -206,8 +222,8 @@ struct Calibration {
     // In bytes: up to the first, data travels at once; up to the second, sends wait for nobody.
     std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};
     std::array<std::int64_t, links> local_limit = {surely_eager, surely_eager};
-    std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
-    bool collectives_unseen = false;          // they are still to come; until then those times are lower bounds
+    CollectiveTimes collectives;
+    bool collectives_unseen = false;  // they are still to come; until then those times are lower bounds
     ClockUncertainty clocks;
 
     /// Least time of a collective after its last needed arrival; 0 where the trace has no example.

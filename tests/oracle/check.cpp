@@ -128,6 +128,22 @@ replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_no
     return replayer::rules::TransferTime(fastest);
 }
 
+/// Likewise.
+const replayer::rules::CollectiveTimes& collective_times(const Machine& machine)
+{
+    static std::map<std::array<std::int64_t, 3>, replayer::rules::CollectiveTimes> made;
+    const auto [found, is_new] =
+        made.try_emplace({machine.tick_ns, machine.collective, static_cast<std::int64_t>(machine.bytes_a_tick)});
+    replayer::rules::CollectiveTimes& times = found->second;
+    constexpr int most_members_bucket = 8;
+    for (std::uint16_t number = 0; is_new && number < static_cast<std::uint16_t>(FunctionId::count); ++number)
+        for (const std::uint64_t size : collective_sizes)
+            for (int members = 0; members <= most_members_bucket; ++members)
+                times.set({FunctionId{number}, replayer::rules::size_bucket(size), members},
+                          model::Ns{machine.completion(size) * machine.tick_ns});
+    return times;
+}
+
 }  // namespace
 
 Machine as_told(Machine machine, Weights weights)
@@ -150,19 +166,7 @@ void tell(const Machine& machine, Calibration& calibration)
     calibration.transfer = {transfer_time(machine, true), transfer_time(machine, false)};
     calibration.eager_limit.fill(static_cast<std::int64_t>(machine.eager_limit));
     calibration.local_limit.fill(static_cast<std::int64_t>(std::min(machine.local_limit, machine.eager_limit)));
-    calibration.collectives.clear();
-    constexpr int most_members_bucket = 8;
-    for (std::uint16_t number = 0; number < static_cast<std::uint16_t>(FunctionId::count); ++number) {
-        const FunctionId function{number};
-        if (replayer::rules::operation(function).shape == functions::CollectiveShape::None)
-            continue;
-        for (const std::uint64_t size : collective_sizes)
-            for (int members = 0; members <= most_members_bucket; ++members)  // in the order of the keys
-                calibration.collectives.emplace_hint(
-                    calibration.collectives.end(),
-                    replayer::rules::CollectiveKey{function, replayer::rules::size_bucket(size), members},
-                    model::Ns{machine.completion(size) * machine.tick_ns});
-    }
+    calibration.collectives = collective_times(machine);
 }
 
 replayer::Replay load(MPI_Comm comm, const std::function<void(const std::string& directory)>& write)

@@ -197,5 +197,23 @@ TEST(Operation, EveryBlockingCollectiveHasAShape)
     }
 }
 
+TEST(CollectiveTimes, AreFoundInWhateverOrderTheyWereSet)
+{
+    using enum functions::FunctionId;
+    CollectiveTimes times;
+    times.set({MPI_Bcast, 3, 2}, Ns{7});
+    times.set({MPI_Reduce, 1, 1}, Ns{9});
+    times.set({MPI_Bcast, 3, 1}, Ns{5});
+    times.set({MPI_Bcast, 3, 2}, Ns{6});
+    EXPECT_EQ(times.find({MPI_Bcast, 3, 1}), Ns{5});
+    EXPECT_EQ(times.find({MPI_Bcast, 3, 2}), Ns{6});
+    EXPECT_EQ(times.find({MPI_Reduce, 1, 1}), Ns{9});
+    EXPECT_EQ(times.find({MPI_Bcast, 2, 1}), std::nullopt);
+    EXPECT_EQ(times.find({MPI_Barrier, 3, 1}), std::nullopt);
+    EXPECT_EQ(times.of(MPI_Bcast).size(), 2U);
+    EXPECT_EQ(times.of(MPI_Reduce).size(), 1U);
+    EXPECT_TRUE(times.of(MPI_Barrier).empty());
+}
+
 }  // namespace
 }  // namespace critpath::replayer::rules

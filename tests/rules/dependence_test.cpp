@@ -184,8 +184,8 @@ TEST(Amounts, SomeGiveToSome)
     p.finish(100);
     const auto knows = [](replayer::rules::Calibration& calibration) {
         for (int members = 0; members < 4; ++members)
-            calibration.collectives[{FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members}] =
-                std::chrono::microseconds{3};
+            calibration.collectives.set({FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members},
+                                        std::chrono::microseconds{3});
     };
     EXPECT_EQ(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), knows).path(),
               "compute 1: 0-50 | collective? 1>0: 50-53 | compute 0: 53-120");
@@ -196,8 +196,8 @@ TEST(Amounts, OfEqualsTheOwnPartIsThere)
 {
     const auto knows = [](replayer::rules::Calibration& calibration) {
         for (int members = 0; members < 4; ++members)
-            calibration.collectives[{FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members}] =
-                std::chrono::microseconds{30};
+            calibration.collectives.set({FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members},
+                                        std::chrono::microseconds{30});
     };
     for (const int last : {1, 2}) {
         Program p(4);
@@ -230,7 +230,7 @@ TEST(RootedCollectives, AreDecidedWhenAllThatCountsIsKnown)
         rules::Calibration calibration;
         calibration.collectives_unseen = !least;
         if (least)
-            calibration.collectives[{bcast, rules::size_bucket(8), rules::size_bucket(2)}] = Ns{*least};
+            calibration.collectives.set({bcast, rules::size_bucket(8), rules::size_bucket(2)}, Ns{*least});
         const rules::CollectiveCase c{rules::operation(bcast), false, false, 2, &instance};
         return rules::collective_predecessor(replayer::Rules::Arrival, call, member, c, calibration).predecessor.route;
     };
@@ -282,8 +282,8 @@ TEST(Dependence, ANonBlockingCollectiveOfOneRankTakesItsTime)
     p.finish(400);
     const auto known = [](replayer::rules::Calibration& calibration) {
         for (int bucket = 0; bucket < 64; ++bucket)
-            calibration.collectives[{FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)}] =
-                std::chrono::microseconds{30};
+            calibration.collectives.set({FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)},
+                                        std::chrono::microseconds{30});
     };
     EXPECT_THAT(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), known).path(),
                 testing::HasSubstr("compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200"));

@@ -28,7 +28,8 @@ void tell_windows(const Machine& machine, Calibration& calibration)
         for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket) {
             calibration.calls.set({function, bucket}, durations);
             for (int members = 0; members <= most_members_bucket; ++members)
-                calibration.collectives[{function, bucket, members}] = model::Ns{machine.collective * machine.tick_ns};
+                calibration.collectives.set({function, bucket, members},
+                                            model::Ns{machine.collective * machine.tick_ns});
         }
 }
 
