@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace critpath::report
@@ -95,6 +96,26 @@ std::int64_t longer_on_processor_ns(const model::Difference& d)
     return std::llround(on_processor * (1 - std::exp(-term / mean)));
 }
 
+/// What is not blocked may be a vanishing part, thousands of times as long as on the peers. But what it takes longer
+/// is at most all of it, and what it takes less is at most all of the peers': the rest of the logarithms is of what is
+/// blocked.
+void bound_not_blocked(const model::Difference& d, Reason& reason)
+{
+    const double not_blocked = static_cast<double>(d.compared_ns) * (1 - part(d.own_blocked_ns, d.looked_at_ns));
+    const double most = std::max(not_blocked, 0.0) / static_cast<double>(std::max<std::int64_t>(d.peers_ns, 1));
+    constexpr auto blocked = static_cast<std::size_t>(Factor::Blocked);
+    const double sum = std::accumulate(reason.parts.begin(), reason.parts.begin() + blocked, 0.0);
+    const double bounded = std::clamp(sum, -1.0, most);
+    constexpr double worth_it = 0.05;  // of the time
+    if (std::abs(sum - bounded) <= worth_it * (1 + reason.excess))
+        return;
+    for (std::size_t i = 0; i < blocked; ++i) {
+        reason.parts[i] *= bounded / sum;
+        reason.errors[i] *= bounded / sum;
+    }
+    reason.parts[blocked] += sum - bounded;
+}
+
 /// As far as the gaps tell it by themselves, whatever their threads do.
 Reason reason_of(const model::Difference& s)
 {
@@ -110,6 +131,7 @@ Reason reason_of(const model::Difference& s)
         e.parts[i] = part(ns[i], peers);
         e.errors[i] = part(errors[i], peers);
     }
+    bound_not_blocked(s, e);
     if (e.excess <= balanced_within)
         return e;
     e.cause = Factor::Processor;
@@ -346,6 +368,12 @@ std::string_view name(Factor factor)
                                           "page faults",  "threads",
                                           "time"};
     return names[static_cast<std::size_t>(factor)];
+}
+
+double on_processor_part(const Reason& reason)
+{
+    return std::accumulate(reason.parts.begin(), reason.parts.begin() + static_cast<std::size_t>(Factor::Preempted),
+                           0.0);
 }
 
 bool Explanation::has_slow_instructions() const

@@ -146,6 +146,9 @@ struct Reason {
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
 };
 
+/// What all factors of the time on the processor together are a part of.
+double on_processor_part(const Reason& reason);
+
 /// That of the gaps of one rank.
 struct RankReason : Reason {
     std::size_t rank = 0;

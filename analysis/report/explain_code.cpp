@@ -375,8 +375,9 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
 
     const double more_spinning = std::clamp(compared(code.sampled_spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
-    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)),
-                                     static_cast<double>(std::max<std::int64_t>(on_processor_ns(s), 0)));
+    const auto peers = static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
+    const double by_processor = peers * on_processor_part(*this);
+    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)), std::max(by_processor, 0.0));
 
     // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
     const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
@@ -384,8 +385,9 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double mean = std::abs(log_off) < 1e-9 ? factor : factor * -std::expm1(-log_off) / log_off;
     const double by_blocked = per_log / mean / on;
     const double otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
-    const double blocked = std::clamp(static_cast<double>(s.blocked_ns) - by_blocked * otherwise, 0.0,
-                                      by_blocked * compared(code.blocked_ns));
+    const double longer_blocked = peers * parts[static_cast<std::size_t>(Factor::Blocked)];
+    const double blocked =
+        std::clamp(longer_blocked - by_blocked * otherwise, 0.0, by_blocked * compared(code.blocked_ns));
     return static_cast<std::int64_t>(blocked + spinning);
 }
 
@@ -425,14 +427,18 @@ std::vector<FunctionShare> Explanation::difference() const
     // They are compared in other ways (means of samples, not geometric ones of gaps); where these differ, neither
     // tells.
     const std::int64_t spinning = code.sampled_spinning_ns - s.peers_spinning_ns;
-    const double times = part(code.longer_ns, scaled(on_processor_ns(s), s.path_ns, s.compared_ns) - spinning);
+    const std::int64_t on_processor = longer_on_processor_ns();
+    const double times = part(code.longer_ns, scaled(on_processor, s.path_ns, s.compared_ns) - spinning);
     if (times < 1 / same_difference_within || times > same_difference_within)
         return {};
-    // What is not work of the path's thread is part of the difference, too.
-    const std::int64_t all_ns = std::max(scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns), code.longer_ns);
+    // Who works for longer lacks a processor for longer, too: then the difference is larger than what samples find of
+    // it. What is not work of the path's thread is part of the difference, too.
+    const std::int64_t of_functions_ns =
+        scaled(code.longer_ns, std::max(on_processor_ns(s), on_processor), on_processor);
+    const std::int64_t all_ns = std::max(scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns), of_functions_ns);
     std::vector<FunctionShare> result = code.longer;
     for (FunctionShare& function : result)
-        function.share = std::min(function.share * part(code.longer_ns, all_ns), 1.0);
+        function.share = std::min(function.share * part(of_functions_ns, all_ns), 1.0);
     return result;
 }
 

@@ -107,12 +107,23 @@ std::string_view cause_in_words(const Explanation& e)
     return "";
 }
 
+/// What makes most of the difference, where that is not what takes most of the time. Not of ranks that differ in this.
+std::string difference_in_words(const Explanation& e)
+{
+    const std::vector<FunctionShare> functions = e.named ? std::vector<FunctionShare>() : e.difference();
+    if (functions.empty() || functions.front().share < most_from ||
+        (!e.code.functions.empty() && e.code.functions.front().name == functions.front().name))
+        return "";
+    return fmt::format(", mostly by {}", shorten_name(functions.front().short_name, headline_name_width));
+}
+
 std::string longer_than_peers(const Explanation& e)
 {
     std::string cause(e.named ? "" : cause_in_words(e));  // of that rank, not of all
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
-    return fmt::format("{} its peers{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause));
+    return fmt::format("{} its peers{}{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause),
+                       difference_in_words(e));
 }
 
 /// What takes much of the time and is no work, where that does not make the difference.

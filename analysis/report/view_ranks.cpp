@@ -154,7 +154,9 @@ Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& las
         first.emplace_back(Share{part(c.path_ns, path_ns)});
     if (known.computed) {
         first.emplace_back(Seconds{c.computed_ns});
-        first.emplace_back(Seconds{c.computed_ns - c.path_computed_ns});
+        // Samples of threads that live for as long as the time between two may stand for more time than they had.
+        const std::int64_t off_path_ns = c.computed_ns - c.path_computed_ns;
+        first.push_back(off_path_ns < 0 ? Cell() : Cell(Seconds{off_path_ns}));
         first.push_back(time_or_none(c.imbalance_ns));
     }
     first.insert(first.end(), last.begin(), last.end());

@@ -92,6 +92,23 @@ TEST(ExplainCode, NamesTheCodeThatMakesTheDifference)
         << "the others do something else";
 }
 
+/// Half of the time of all ranks is without a processor: samples find half of the difference.
+TEST(ExplainCode, NamesTheCodeThatMakesTheDifferenceWhereProcessorsAreShared)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.own_preempted_ns = 500 * ms;
+    s.preempted_ns = 0;
+    s.processor_ns = 500 * ms;
+    set_code(p, {{sampled("more"), {0, {}, 250 * ms, 250, 0, 0, 0}},
+                 {sampled("kernel"), {0, {}, 250 * ms, 250, 0, 0, 250 * ms}}});
+    EXPECT_THAT(sentence(p), HasSubstr("The difference is in more (100 %)."));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr(": 100 % longer than its peers, besides"));
+    p.stretch_code[1].ns = 260 * ms;  // most of the time, but of nothing that it takes longer
+    p.stretch_code[1].peers_ns = 260 * ms;
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr(": 100 % longer than its peers, mostly by more, besides"));
+}
+
 TEST(ExplainCode, NamesNoCodeForTheDifferenceWhereNothingTells)
 {
     const auto with = [](std::int64_t build_ns, std::int64_t of_peers_ns, const auto& change) {

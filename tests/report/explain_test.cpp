@@ -433,6 +433,24 @@ TEST(Explain, AlwaysIsSaidOfNearlyAll)
     EXPECT_THAT(sentence(p), HasSubstr("Mostly rank 3 (persistent, 60 %)"));
 }
 
+/// A thousandth of a stretch is on the processor, and of a thousandth of that on the peers: that is the logarithm, and
+/// not what makes the difference.
+TEST(Explain, WhatIsBlockedNearlyAlwaysIsNotLongerByItsWork)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 999 * ms;
+    s.preempted_ns = 0;
+    s.processor_ns = 5000 * ms;
+    s.blocked_ns = -4500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +100 % by more of its time blocked."));
+    // The peers are: then all that it has is more than they have, less what they are blocked.
+    s.own_blocked_ns = 0;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("+200 % by more time on the processor, -100 % by less of its time blocked."));
+}
+
 // Peers may lack a processor as well: what makes the difference is to be told from what takes most of the time.
 TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
 {
@@ -452,7 +470,7 @@ TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
                                        "the processors of the slow ones"));
     s.slow_ranks = 1;
     s.own_preempted_ns = 0;
-    s.own_blocked_ns = 810 * ms;
+    s.own_blocked_ns = 500 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("Besides, it is blocked for most of that time: find out what it waits for"));
     s.own_blocked_ns = 460 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("Besides, it is blocked for 46 % of that time: find out what it waits for"));
