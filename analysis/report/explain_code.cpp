@@ -383,9 +383,11 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
     const double factor = time / on;
     const double mean = std::abs(log_off) < 1e-9 ? factor : factor * -std::expm1(-log_off) / log_off;
-    const double by_blocked = per_log / mean / on;
-    const double otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
     const double longer_blocked = peers * parts[static_cast<std::size_t>(Factor::Blocked)];
+    // Where it is more than its logarithm says, next to nothing is not blocked (reason_of).
+    const bool is_bounded = std::abs(longer_blocked - static_cast<double>(s.blocked_ns)) > 1;
+    const double by_blocked = is_bounded ? 1 : per_log / mean / on;
+    const double otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
     const double blocked =
         std::clamp(longer_blocked - by_blocked * otherwise, 0.0, by_blocked * compared(code.blocked_ns));
     return static_cast<std::int64_t>(blocked + spinning);

@@ -5,7 +5,10 @@
 #include "formats/otf2/function_map.hpp"
 #include "replayer/load/definition_step.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -17,17 +20,49 @@ using namespace model;
 namespace
 {
 
+using FunctionsByName = std::unordered_map<std::string, FunctionId>;
+
+/// "MPI_Recv" may be "MPI_Recv()", "PMPI_Recv", "MPI_RECV", "mpi_recv_" or "mpi_recv__" in traces of other tools.
+std::string plain(std::string_view name)
+{
+    constexpr std::string_view call = "()", profiling = "pmpi_";
+    if (name.ends_with(call)) {
+        name.remove_suffix(call.size());
+    }
+    while (name.ends_with('_')) {
+        name.remove_suffix(1);
+    }
+    std::string result(name);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result.starts_with(profiling) ? result.substr(1) : result;
+}
+
+FunctionsByName functions_by_name(std::string (*key)(std::string_view))
+{
+    FunctionsByName map;
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(FunctionId::count); ++i) {
+        map.emplace(key(functions::table[i].name), FunctionId{i});
+    }
+    return map;
+}
+
+FunctionId find(const FunctionsByName& functions, const std::string& name)
+{
+    const auto found = functions.find(name);
+    return found == functions.end() ? FunctionId::none : found->second;
+}
+
 FunctionId function_of(const std::string& name)
 {
-    static const auto by_name = [] {
-        std::unordered_map<std::string_view, FunctionId> map;
-        for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(FunctionId::count); ++i) {
-            map.emplace(functions::table[i].name, FunctionId{i});
-        }
-        return map;
-    }();
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? FunctionId::none : found->second;
+    static const FunctionsByName by_name = functions_by_name([](std::string_view exact) { return std::string(exact); });
+    return find(by_name, name);
+}
+
+/// Of a region that is known to be one of MPI.
+FunctionId function_by_another_spelling(const std::string& name)
+{
+    static const FunctionsByName by_plain_name = functions_by_name(plain);
+    return find(by_plain_name, plain(name));
 }
 
 ThreadRegion thread_region(const def::Region& region)
@@ -79,6 +114,9 @@ private:
             made.function = function_of(in_.text(region.canonical_name));
             if (made.function == FunctionId::none) {
                 made.function = function_of(made.name);
+            }
+            if (made.function == FunctionId::none && region.paradigm == OTF2_PARADIGM_MPI) {
+                made.function = function_by_another_spelling(made.name);
             }
             // Some tools wrap MPI without saying so in the paradigm.
             const bool is_mpi = region.paradigm == OTF2_PARADIGM_MPI || made.function != FunctionId::none;

@@ -168,6 +168,7 @@ private:
     void add_place(const otf2::Moment& moment);
     void add_wake_up(model::Ns now);
     void add_probe(const otf2::Moment& moment);
+    void add_unreported_probe();
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);
     void note_message(const otf2::Moment& moment);
     void post(model::Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index);

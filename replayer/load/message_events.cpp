@@ -127,6 +127,38 @@ void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
                              static_cast<std::int32_t>(record.tag),
                              record.bytes});
     bytes_in_call_ += record.bytes;
+    add_unreported_probe();
+}
+
+/// Other tools do not say what a probe found: that right before a receive is taken to have found its message. Between
+/// them there may be calls that are not in the table, such as MPI_Get_count.
+void EventLoader::add_unreported_probe()
+{
+    constexpr std::size_t most_between = 8;
+    const Receive receive = out_.receives[out_.receives.size() - 1];
+    const Calls& calls = out_.trace.calls;
+    const auto function_at = [&](std::size_t call) { return region(calls.context(call)).function; };
+    if (vocabulary_.attributes.source != OTF2_UNDEFINED_ATTRIBUTE ||
+        functions::semantic_class(function_at(call_.value)) != functions::SemanticClass::Recv) {
+        return;
+    }
+    std::size_t behind = calls.behind_last_call(call_.value);
+    for (std::size_t i = 0; i < most_between && behind > 0 && function_at(behind - 1) == FunctionId::none; ++i) {
+        behind = calls.behind_last_call(behind - 1);
+    }
+    if (behind == 0) {
+        return;
+    }
+    const auto before = functions::semantic_class(function_at(behind - 1));
+    if (before != functions::SemanticClass::Probe && before != functions::SemanticClass::Iprobe) {
+        return;
+    }
+    constexpr auto unknown = static_cast<std::uint32_t>(-1);
+    out_.probes.push_back({{current_call().location, {static_cast<std::uint32_t>(behind - 1)}},
+                           receive.comm,
+                           receive.source,
+                           receive.tag,
+                           unknown});
 }
 
 void EventLoader::on(const Moment& moment, const event::MpiIsendComplete& record)

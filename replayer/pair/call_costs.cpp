@@ -18,22 +18,9 @@ using rules::CallKey;
 using rules::Durations;
 using rules::FunctionId;
 
-constexpr std::size_t functions_count = static_cast<std::size_t>(FunctionId::count);
-constexpr std::size_t keys = functions_count * rules::size_buckets;
-
-std::size_t index_of(CallKey key)
-{
-    return static_cast<std::size_t>(key.function) * rules::size_buckets + static_cast<std::size_t>(key.bucket);
-}
-
-CallKey key_at(std::size_t index)
-{
-    return {static_cast<FunctionId>(index / rules::size_buckets), static_cast<int>(index % rules::size_buckets)};
-}
-
 std::map<CallKey, Durations> local_durations(const Replay& replay)
 {
-    std::vector<Durations*> fast(keys, nullptr);
+    std::vector<Durations*> fast(CallKey::count, nullptr);
     std::map<CallKey, Durations> result;
     for (const model::ProcessTrace& trace : replay.processes)
         for (const model::LocationTrace& location : trace.locations) {
@@ -45,7 +32,7 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
                 if (function >= FunctionId::count)
                     continue;
                 const CallKey key{function, calls.size_bucket(i)};
-                Durations*& durations = fast[index_of(key)];
+                Durations*& durations = fast[key.number()];
                 if (durations == nullptr)
                     durations = &result[key];
                 durations->add(calls.duration(i));
@@ -57,13 +44,13 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
 /// Which keys occur anywhere.
 std::vector<CallKey> agree_on_keys(MPI_Comm comm, const std::map<CallKey, Durations>& local)
 {
-    CommonBits present(keys);
+    CommonBits present(CallKey::count);
     for (const auto& [key, durations] : local)
-        present.set(index_of(key));
+        present.set(key.number());
     present.agree(comm);
     std::vector<CallKey> result;
-    for (const std::size_t index : present.numbers())
-        result.push_back(key_at(index));
+    for (const std::size_t number : present.numbers())
+        result.push_back(CallKey::of(number));
     return result;
 }
 

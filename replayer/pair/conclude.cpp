@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/conclude.hpp"
 
+#include "replayer/common_bits.hpp"
 #include "replayer/pair/learn_transfers.hpp"
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -47,6 +51,39 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
     MPI_Allreduce(MPI_IN_PLACE, limits.data(), 2 * rules::links, MPI_INT64_T, MPI_MAX, replay.comm);
     std::copy_n(limits.begin(), rules::links, calibration.eager_limit.begin());
     std::copy_n(limits.begin() + rules::links, rules::links, calibration.local_limit.begin());
+}
+
+/// What a call took once its message had been sent, if it was entered before: it may have waited until then, but it
+/// needed no more than the rest. The times of several clocks are as near to each other as is known.
+void bound_by_sends(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+{
+    std::map<rules::CallKey, Ns> least;
+    for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
+        const model::CallRef completion = trace.numbers.ref(trace.receives.completion(i));
+        if (!completion.valid() || send.post.time <= time_of(trace, completion))
+            return;
+        const functions::FunctionId function = function_of(replay.definitions, trace, completion);
+        if (!rules::completes_one_message(function))
+            return;
+        const model::Calls& calls = calls_of(trace, completion.location);
+        const Ns rest = calls.leave(completion.call.value) - send.post.time +
+                        calibration.clocks.between(send.post.call.location, completion.location);
+        Ns& known = least.try_emplace({function, calls.size_bucket(completion.call.value)}, Ns::max()).first->second;
+        known = std::min(known, std::max(rest, Ns{0}));
+    });
+    CommonBits keys(rules::CallKey::count);
+    for (const auto& [key, most] : least)
+        keys.set(key.number());
+    keys.agree(replay.comm);
+    const std::vector<std::size_t> numbers = keys.numbers();
+    std::vector<std::int64_t> agreed;
+    for (const std::size_t number : numbers) {
+        const auto found = least.find(rules::CallKey::of(number));
+        agreed.push_back((found == least.end() ? Ns::max() : found->second).count());
+    }
+    MPI_Allreduce(MPI_IN_PLACE, agreed.data(), static_cast<int>(agreed.size()), MPI_INT64_T, MPI_MIN, replay.comm);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        calibration.calls.bound(rules::CallKey::of(numbers[i]), Ns{agreed[i]});
 }
 
 /// Calls whose messages meet their receivers take as long as these do. If all of them waited, none of them tells.
@@ -93,6 +130,7 @@ Pairs conclude(const Replay& replay, std::vector<ProcessPairs> processes, std::u
     result.processes = std::move(processes);
     result.unmatched_sends = unmatched_sends;
     learn_limits(replay, result.processes, calibration);
+    bound_by_sends(replay, result.processes, calibration);
     calibration.transfer = learn_transfers(replay, result.processes, calibration);
     bound_costs(calibration);
     add_counts(replay, calibration.clocks, result);

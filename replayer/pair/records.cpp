@@ -13,15 +13,19 @@
 namespace critpath::replayer
 {
 
+using functions::FunctionId;
 using functions::SendMode;
 
 namespace
 {
 
 /// Whether the call that completed a message may turn out to have waited for it once it is known what such ones take.
-bool is_much(std::uint64_t bytes, Ns duration)
+bool is_much(std::uint64_t bytes, Ns duration, FunctionId function)
 {
-    return bytes >= rules::large_message && duration > 4 * rules::fastest_copy(bytes);
+    constexpr Ns moment = std::chrono::microseconds{1};
+    const bool may_meet = bytes > static_cast<std::uint64_t>(rules::surely_eager);
+    return (bytes >= rules::large_message && duration > 4 * rules::fastest_copy(bytes)) ||
+           (may_meet && duration > moment && rules::completes_one_message(function));
 }
 
 }  // namespace
@@ -32,14 +36,15 @@ WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace
         const CallRef completion = trace.numbers.ref(ends.number(send));
         if (!completion.valid() || trace.sends.mode(send) == SendMode::None)
             return false;
-        const auto& operation = rules::operation(function_of(replay.definitions, trace, completion));
+        const FunctionId function = function_of(replay.definitions, trace, completion);
+        const auto& operation = rules::operation(function);
         const auto dependence = operation.dependence;
         if (dependence != rules::Dependence::AllMessages && dependence != rules::Dependence::AnyMessage)
             return false;
         if (replay.rules == Rules::Enter || operation.polls)
             return true;
         const rules::Waiting call = waiting(replay, trace, costs, completion);
-        return call.waited() || is_much(trace.sends.bytes(send), call.leave - call.enter) ||
+        return call.waited() || is_much(trace.sends.bytes(send), call.leave - call.enter, function) ||
                status_poll_before(replay.definitions, trace, completion).valid();
     };
 }

@@ -24,14 +24,6 @@ constexpr Ns most_cost(std::uint64_t bytes)
     return std::chrono::microseconds{5} + Ns{static_cast<std::int64_t>(std::min(bytes, most_bytes))};
 }
 
-/// Of several, nobody knows how many they were, so that what one takes says nothing.
-bool completes_one_message(FunctionId function)
-{
-    using enum functions::SemanticClass;
-    const auto of = functions::semantic_class(function);
-    return of == Send || of == Recv || of == Mrecv || of == Sendrecv || of == Wait || of == Waitany;
-}
-
 int bin_of(std::int64_t ns)
 {
     const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
@@ -73,6 +65,13 @@ std::int64_t median(std::span<const Weighted> values)
 }  // namespace
 
 // ------------------------------------------------------------------------------------------- cost of calls
+
+bool completes_one_message(FunctionId function)
+{
+    using enum functions::SemanticClass;
+    const auto of = functions::semantic_class(function);
+    return of == Send || of == Recv || of == Mrecv || of == Sendrecv || of == Wait || of == Waitany;
+}
 
 void Durations::add(Ns duration)
 {
@@ -121,15 +120,14 @@ Ns Durations::scatter() const
 
 void CallCosts::set(CallKey key, const Durations& durations)
 {
-    for (std::size_t i = costs_.size(); i < static_cast<std::size_t>(FunctionId::count) * size_buckets; ++i) {
+    for (std::size_t i = costs_.size(); i < CallKey::count; ++i) {
         examples_.emplace_back();
-        costs_.push_back(
-            without_example(static_cast<FunctionId>(i / size_buckets), static_cast<int>(i % size_buckets)));
+        costs_.push_back(without_example(CallKey::of(i).function, CallKey::of(i).bucket));
     }
     if (durations.empty())
         return;
-    examples_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
-    costs_[index_of(key)] = conclude(key);
+    examples_[key.number()].cost = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
+    costs_[key.number()] = conclude(key);
 }
 
 void CallCosts::bound_messages(int bucket, Ns most)
@@ -137,8 +135,14 @@ void CallCosts::bound_messages(int bucket, Ns most)
     most_of_messages_[static_cast<std::size_t>(bucket)] = most;
     for (std::size_t function = 0; function < costs_.size() / size_buckets; ++function) {
         const CallKey key{static_cast<FunctionId>(function), bucket};
-        costs_[index_of(key)] = conclude(key);
+        costs_[key.number()] = conclude(key);
     }
+}
+
+void CallCosts::bound(CallKey key, Ns most)
+{
+    examples_[key.number()].most = most;
+    costs_[key.number()] = conclude(key);
 }
 
 Ns CallCosts::most(FunctionId function, int bucket) const
@@ -155,10 +159,14 @@ CallCost CallCosts::without_example(FunctionId function, int bucket) const
 
 CallCost CallCosts::conclude(CallKey key) const
 {
-    const std::optional<CallCost>& example = examples_[index_of(key)];
+    const Example& example = examples_[key.number()];
     const CallCost without = without_example(key.function, key.bucket);
+    const std::optional<CallCost>& cost = example.cost;
+    // What is no more than scatter above a bound does not contradict it.
+    if (example.most && (!cost || cost->least > *example.most + cost->threshold))
+        return {std::min(without.least, *example.most), least_threshold};
     // If all calls waited, their scatter is not that of the cost.
-    return example && example->least <= without.least ? *example : without;
+    return cost && cost->least <= without.least ? *cost : without;
 }
 
 // ------------------------------------------------------------------------------------------ time of messages

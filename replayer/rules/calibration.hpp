@@ -67,6 +67,17 @@ struct CallKey {
     FunctionId function;
     int bucket;
     auto operator<=>(const CallKey&) const = default;
+
+    /// A number of its own, less than `count`; in their order.
+    static constexpr std::size_t count = static_cast<std::size_t>(FunctionId::count) * size_buckets;
+    [[nodiscard]] constexpr std::size_t number() const
+    {
+        return static_cast<std::size_t>(function) * size_buckets + static_cast<std::size_t>(bucket);
+    }
+    static constexpr CallKey of(std::size_t number)
+    {
+        return {static_cast<FunctionId>(number / size_buckets), static_cast<int>(number % size_buckets)};
+    }
 };
 
 /// What a call costs that waits for nobody, and by how much it must exceed that to count as having waited.
@@ -74,6 +85,9 @@ struct CallCost {
     Ns least;
     Ns threshold;
 };
+
+/// It completes one message. Of several, nobody knows how many they were, so that what one takes says nothing.
+bool completes_one_message(FunctionId function);
 
 class CallCosts
 {
@@ -86,23 +100,27 @@ public:
     [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const
     {
         const bool is_known = !costs_.empty() && function < FunctionId::count;
-        return is_known ? costs_[index_of({function, bucket})] : without_example(function, bucket);
+        return is_known ? costs_[CallKey{function, bucket}.number()] : without_example(function, bucket);
     }
 
     /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
+    /// A call of this kind needed no more than that once somebody else had done his part: if those of the kind take
+    /// much longer, all of them may have waited.
+    void bound(CallKey key, Ns most);
 
 private:
-    static std::size_t index_of(CallKey key)
-    {
-        return static_cast<std::size_t>(key.function) * size_buckets + static_cast<std::size_t>(key.bucket);
-    }
+    struct Example {
+        std::optional<CallCost> cost;
+        std::optional<Ns> most;
+    };
+
     [[nodiscard]] Ns most(FunctionId function, int bucket) const;
     [[nodiscard]] CallCost without_example(FunctionId function, int bucket) const;
     [[nodiscard]] CallCost conclude(CallKey key) const;
 
-    // By function and bucket, made at the first set(): what the trace has examples of, and what follows.
-    std::vector<std::optional<CallCost>> examples_;
+    // By the number of the key, made at the first set(): what the trace has examples of, and what follows.
+    std::vector<Example> examples_;
     std::vector<CallCost> costs_;
     std::array<std::optional<Ns>, size_buckets> most_of_messages_;
 };

@@ -199,6 +199,31 @@ TEST_F(Load, ProbesReferToTheNextReceiveOfTheirChannel)
     EXPECT_EQ(probes[1].receive, static_cast<std::uint32_t>(-1));
 }
 
+/// Of tools that do not say what a probe found.
+TEST_F(Load, ProbesRightBeforeAReceiveHaveFoundItsMessage)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.define_no_attributes();
+        t.thread(0);
+        t.thread(0).enter(1, "MPI_Iprobe").leave(2, "MPI_Iprobe");
+        t.thread(0).enter(3, "MPI_Iprobe").leave(4, "MPI_Iprobe");
+        t.thread(0).enter(5, "MPI_Recv").recv(7, "world", 0, 5, 2).leave(7, "MPI_Recv");
+        t.thread(0).enter(8, "MPI_Recv").recv(9, "world", 0, 5, 3).leave(9, "MPI_Recv");
+        t.thread(0).enter(10, "MPI_Probe").leave(11, "MPI_Probe");
+        t.thread(0).enter(12, "MPI_Get_count").leave(12, "MPI_Get_count");
+        t.thread(0).enter(13, "MPI_Recv").recv(14, "world", 0, 6, 3).leave(14, "MPI_Recv");
+        t.thread(0).enter(15, "MPI_Iprobe").leave(16, "MPI_Iprobe");  // in vain
+        t.thread(0).enter(17, "MPI_Barrier").leave(18, "MPI_Barrier");
+        t.thread(0).enter(19, "MPI_Recv").recv(20, "world", 0, 6, 3).leave(20, "MPI_Recv");
+    });
+    const auto& probes = replay.processes[0].probes;
+    ASSERT_EQ(probes.size(), 2);
+    EXPECT_EQ(probes[0].call.call, CallId{1});
+    EXPECT_EQ(probes[0].receive, 0);
+    EXPECT_EQ(probes[1].call.call, CallId{4});
+    EXPECT_EQ(probes[1].receive, 2);
+}
+
 TEST_F(Load, SendModesComeFromTheFunctionOrTheRecord)
 {
     const auto& replay = load(1, [](TinyTrace& t) {

@@ -83,6 +83,32 @@ TEST_F(Load, LittleIsReservedThatIsNotUsed)
     }
 }
 
+/// As other tools write the names of MPI's functions, if they say that they are.
+TEST_F(Load, FunctionsHaveOtherSpellings)
+{
+    const std::vector<std::string> spellings = {"MPI_Recv()", "PMPI_Recv", "MPI_RECV", "mpi_recv_", "mpi_recv__"};
+    const auto& replay = load(1, [&](TinyTrace& t) {
+        t.thread(0);
+        std::uint64_t time = 1;
+        for (const std::string& name : spellings) {
+            t.paradigm(name, OTF2_PARADIGM_MPI);
+            t.thread(0).enter(time, name).leave(time + 1, name);
+            time += 2;
+        }
+        t.thread(0).enter(time, "pmpi_send_").leave(time + 1, "pmpi_send_");  // somebody's own
+    });
+    std::size_t found = 0;
+    for (const Region& region : replay.definitions.regions)
+        if (std::ranges::find(spellings, region.name) != spellings.end()) {
+            EXPECT_EQ(region.function, FunctionId::MPI_Recv) << region.name;
+            EXPECT_EQ(region.role, RegionRole::Mpi) << region.name;
+            ++found;
+        } else {
+            EXPECT_NE(region.function, FunctionId::MPI_Send) << region.name;
+        }
+    EXPECT_EQ(found, spellings.size());
+}
+
 TEST_F(Load, CallsOfUnknownMpiFunctionsStayCalls)
 {
     const auto& replay = load(1, [](TinyTrace& t) {

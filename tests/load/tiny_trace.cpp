@@ -504,6 +504,9 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {operation_attribute, "critpath.operation", OTF2_TYPE_UINT8},
     };
     for (const auto& [reference, name, type] : attributes) {
+        if (!has_attributes_) {
+            break;
+        }
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));
     }
     for (const auto& p : process_properties_) {

@@ -127,6 +127,8 @@ public:
     [[nodiscard]] OTF2_LocationGroupRef process(std::uint32_t rank) const { return 70 + ranks_ - rank; }
     /// Every location promises so many events too many, as a trace with a cut file does.
     void promise_more(std::uint64_t events) { excess_ = events; }
+    /// Of another tool: without the attributes that critpath gives to records.
+    void define_no_attributes() { has_attributes_ = false; }
 
     /// Writes the definitions and closes the archive.
     void close();
@@ -200,6 +202,7 @@ private:
     std::uint64_t first_tick_;
     std::uint64_t length_ = 1'000'000'000'000;  // ticks
     std::uint64_t excess_ = 0;
+    bool has_attributes_ = true;
     OTF2_Archive* archive_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<TinyThread>> threads_;
     std::map<std::string, OTF2_StringRef> strings_;

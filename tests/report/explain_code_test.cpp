@@ -417,6 +417,18 @@ TEST(ExplainCode, ThreadsMayBeUnequalBesidesMoreWork)
     EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster makes this faster: share the work of loop"));
 }
 
+/// All that it does is to wait for them.
+TEST(ExplainCode, ThreadsAreTheReasonWhereNothingElseIsDone)
+{
+    model::Profile p = threaded_stretch(0, 950 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 999 * ms;
+    s.processor_ns = 5000 * ms;
+    s.preempted_ns = 0;
+    s.blocked_ns = -4500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+}
+
 /// Half of the difference, but less than the time that it lacks a processor itself: something makes it shorter.
 TEST(ExplainCode, ThreadsAreNoReasonWhereAnotherPartIsLarger)
 {

@@ -82,6 +82,24 @@ TEST(CallCosts, ACallThatAlwaysWaitedForAMessageCostsNoMoreThanThat)
     EXPECT_EQ(costs.of(FunctionId::MPI_Bcast, 1'000'000).least, microseconds{500});
 }
 
+/// Nor more than what it took after its message was sent. Scatter does not contradict that.
+TEST(CallCosts, ACallThatAlwaysWaitedCostsNoMoreThanItTookAfterTheSend)
+{
+    Durations waits;
+    waits.add(microseconds{4});
+    CallCosts costs;
+    costs.set({FunctionId::MPI_Recv, 4}, waits);
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 4).least, microseconds{4});
+    costs.bound({FunctionId::MPI_Recv, 4}, microseconds{3});
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 4).least, microseconds{4});
+    costs.bound({FunctionId::MPI_Recv, 4}, Ns{700});
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 4).least, Ns{700});
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 4).threshold, microseconds{1});
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 5).least, microseconds{5} + Ns{31});
+    costs.bound({FunctionId::MPI_Recv, 5}, microseconds{60});
+    EXPECT_EQ(costs.of_bucket(FunctionId::MPI_Recv, 5).least, microseconds{5} + Ns{31});
+}
+
 TEST(CallCosts, SizesHaveCostsOfTheirOwn)
 {
     Durations small;

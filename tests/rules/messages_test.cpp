@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One test a row of the table of point-to-point rules (docs/ALGORITHM, "Point-to-point"): a program in a few lines, and
-// the path that it has. Times are in us. Calls up to 5 us never count as having waited.
+// the path that it has. Times are in us. Calls up to 5 us count as having waited only where a send within them says so.
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,6 +50,30 @@ TEST(Messages, MessageInFlightLeadsToTheSender)
     EXPECT_EQ(path(p), "compute 0: 0-10 | transfer 0>1: 10-60 | compute 1: 60-80");
     EXPECT_EQ(path(p, Rules::Enter), "compute 1: 0-12 | mpi 1: 12-60 | compute 1: 60-80");
     EXPECT_EQ(path(p, Rules::Paper), path(p));
+}
+
+// All receives wait, for less than what a call may cost: after the send, they needed no more than 1 us.
+TEST(Messages, AShortWaitIsOneIfItsSendCameLate)
+{
+    for (const bool has_requests : {false, true}) {
+        Program p(2);
+        std::string expected;
+        std::int64_t time = 10;
+        for (int k = 0; k < 10; ++k) {
+            const int worker = k % 2, waiter = 1 - worker;
+            p[worker].send({time + 4, time + 4}, waiter);
+            if (has_requests)
+                p[waiter].wait({time, time + 5}, p[waiter].irecv({time, time}, worker));
+            else
+                p[waiter].recv({time, time + 5}, worker);
+            expected += fmt::format("compute {}: {}-{} | transfer {}>{}: {}-{} | ", worker, k > 0 ? time : 0, time + 4,
+                                    worker, waiter, time + 4, time + 5);
+            time += 5;
+        }
+        p[0].finish(time + 10);
+        p.finish(time);
+        EXPECT_EQ(path(p), expected + fmt::format("compute 0: {}-{}", time, time + 10)) << has_requests;
+    }
 }
 
 // The first message shows that a transfer takes 2 us. The second was there long before the receive.
