@@ -24,6 +24,19 @@ double part_of_path(const model::Profile& profile, const char* key)
     return part(fact(profile, key), fact(profile, "path_ns"));
 }
 
+/// Ranks of one node have one clock; where the trace does not say that there are several nodes, they seem to be one.
+std::vector<std::string> notes_of_one_clock(const model::Profile& profile)
+{
+    constexpr double many = 0.01;
+    const std::int64_t backwards = fact(profile, "clock_violations");
+    if (part(backwards, fact(profile, "messages") + fact(profile, "collectives")) < many)
+        return {};
+    return {fmt::format("Warning: {} run backwards in time, although all ranks count as having one clock, so that this "
+                        "trace cannot tell which ranks the path is on. Does it name the nodes that they ran on?",
+                        backwards == 1 ? "1 dependency"
+                                       : count_text(static_cast<std::uint64_t>(backwards)) + " dependencies")};
+}
+
 }  // namespace
 
 std::vector<Field> clock_fields(const model::Profile& profile)
@@ -36,7 +49,12 @@ std::vector<Field> clock_fields(const model::Profile& profile)
 std::vector<std::string> clock_notes(const model::Profile& profile)
 {
     if (fact(profile, "clock_domains") <= 1)
-        return {};
+        return notes_of_one_clock(profile);
+    const std::int64_t unknown = fact(profile, "clocks_unknown");
+    if (unknown > 0)
+        return {fmt::format("Warning: nothing relates {} to the others, so that this trace cannot tell which ranks the "
+                            "path is on.",
+                            counted(static_cast<std::uint64_t>(unknown), "clock"))};
     const double decided = part_of_path(profile, "clock_decided_ns");
     std::vector<std::string> notes;
     notes.push_back(fmt::format("Clocks: {} % of the path was decided within their error ({}); shares of ranks are "
@@ -46,10 +64,6 @@ std::vector<std::string> clock_notes(const model::Profile& profile)
     if (decided > much_decided)
         notes.emplace_back("Warning: this trace cannot tell which ranks the path is on: they come closer to each other "
                            "than the clocks are known. What the path consists of is less affected.");
-    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0)
-        notes.push_back(fmt::format("Warning: nothing relates {} to the others, so that this trace cannot tell which "
-                                    "ranks the path is on.",
-                                    counted(static_cast<std::uint64_t>(unknown), "clock")));
     return notes;
 }
 

@@ -61,8 +61,11 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
 
 std::string clocks_text(const model::Profile& profile)
 {
-    return fmt::format("{}; times on different ones compare to within {}, corrected by up to {}",
-                       count_text(static_cast<std::uint64_t>(fact(profile, "clock_domains"))),
+    const std::string clocks = count_text(static_cast<std::uint64_t>(fact(profile, "clock_domains")));
+    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0)
+        return fmt::format("{}; nothing relates {} of them to the others", clocks,
+                           count_text(static_cast<std::uint64_t>(unknown)));
+    return fmt::format("{}; times on different ones compare to within {}, corrected by up to {}", clocks,
                        duration_text(fact(profile, "clock_uncertainty_ns")),
                        duration_text(fact(profile, "clock_correction_ns")));
 }

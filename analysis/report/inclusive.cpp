@@ -238,8 +238,10 @@ std::string_view how_to_know_callers(std::string_view call_graph)
         return ", with as much of the stack as can be copied; of binaries with frame pointers "
                "(-fno-omit-frame-pointer) cpcollect --call-graph=fp tells them, whatever is on the stack";
     if (call_graph.starts_with("dwarf"))
-        return ": more was on the stack than was copied, and cpcollect --call-graph=dwarf,32768 copies the most, or "
-               "only the functions that call MPI were recorded (--callpath=full, the default, tells their callers)";
+        return ": more was on the stack than was copied (cpcollect --call-graph=dwarf,32768 copies the most), or there "
+               "is no unwind information where they were called (--call-graph=fp tells callers of code with frame "
+               "pointers), or only the functions that call MPI were recorded (--callpath=full, the default, tells "
+               "their callers)";
     if (call_graph == "fp")
         return ": cpcollect --call-graph=dwarf, the default, tells those of binaries without frame pointers, too";
     return " (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell most)";
