@@ -21,11 +21,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace critpath::report
 {
@@ -176,6 +179,19 @@ struct FunctionCode {
     std::map<std::uint64_t, SampledTime> times;
 };
 
+/// Where a function begins that is called by its place, "app+0x1200"; nothing of others.
+std::optional<std::uint64_t> begin_in_name(const model::Row& row)
+{
+    constexpr int hexadecimal = 16;
+    const std::string before = fmt::format("{}+0x", basename(row.module));
+    std::uint64_t begin = 0;
+    const char* const end = row.name.data() + row.name.size();
+    if (!row.name.starts_with(before) ||
+        std::from_chars(row.name.data() + before.size(), end, begin, hexadecimal).ptr != end)
+        return std::nullopt;
+    return begin;
+}
+
 void add_instructions(Document& document, const model::Profile& profile, const Annotation& annotation,
                       const Hotspots& sums, binary::SourceLines& lines, std::size_t context)
 {
@@ -187,6 +203,9 @@ void add_instructions(Document& document, const model::Profile& profile, const A
         code.times[address] = time;
         code.begin = std::min(code.begin, address);
         code.end = std::max(code.end, address + longest_instruction);
+        if (const std::optional<std::uint64_t> begin = begin_in_name(profile.rows[row.value]);
+            begin && *begin < address)
+            code.begin = std::min(code.begin, *begin);
         for (const binary::AddressRange& range :
              lines.function_ranges(recorded_module(profile, profile.rows[row.value].module), address))
             if (address >= range.start && address < range.end) {

@@ -121,7 +121,10 @@ class Names(harness.Case):
         self.replay(1)
         stripped = {row["function"]: row for row in self.hotspots()}
         self.assertNotIn("work_step", stripped)
-        self.assertTrue([name for name in stripped if name.startswith("app+0x")], stripped.keys())
+        places = [name for name in stripped if name.startswith("app+0x")]
+        self.assertTrue(places, stripped.keys())
+        annotated = json.loads(self.report("annotate", places[0], "--instructions", "--context", "100000", "--format", "json"))
+        self.assertEqual("app+" + annotated["instructions"][0]["address"], places[0])
 
         with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=debug):
             named = {row["function"]: row for row in self.hotspots()}
