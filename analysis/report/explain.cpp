@@ -156,9 +156,12 @@ void add_excess(Explanation& e)
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
     // makes it shorter, half of the difference need not be the largest part.
     const std::int64_t for_threads = e.longer_for_threads_ns();
+    const double preempted = e.parts[static_cast<std::size_t>(Factor::Preempted)] *
+                             static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
-        e.cause = for_threads < s.preempted_ns || 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted
-                                                                                                  : Factor::Threads;
+        e.cause = static_cast<double>(for_threads) < preempted || 2 * e.longer_for_processors_ns() >= for_threads
+                      ? Factor::Preempted
+                      : Factor::Threads;
     if (!e.knows_all_off() && e.cause == Factor::Processor)
         e.cause = Factor::Time;
 }
@@ -417,7 +420,7 @@ std::int64_t Explanation::longer_on_processor_ns() const
     return report::longer_on_processor_ns(*stretch);
 }
 
-std::optional<MainLoss> Explanation::main_loss() const
+std::optional<MainLoss> Explanation::main_loss(std::optional<Factor> but) const
 {
     constexpr double much_from = 0.25;
     const Losses all = losses();
@@ -426,8 +429,11 @@ std::optional<MainLoss> Explanation::main_loss() const
         {Factor::Threads, part(all.threads_ns - all.threads_preempted_ns, stretch->path_ns)},
         {Factor::Blocked, part(all.blocked_ns, stretch->path_ns)},
     };
-    const MainLoss largest = *std::ranges::max_element(candidates, {}, &MainLoss::share);
-    return largest.share >= much_from ? std::optional(largest) : std::nullopt;
+    std::optional<MainLoss> largest;
+    for (const MainLoss& loss : candidates)
+        if (loss.share >= much_from && loss.cause != but && (!largest || loss.share > largest->share))
+            largest = loss;
+    return largest;
 }
 
 double Explanation::could_gain() const

@@ -119,7 +119,7 @@ struct Losses {
     std::int64_t not_sampled_ns = 0;        // nobody knows
 };
 
-/// The largest of them, where it is much.
+/// One of them, where it is much.
 struct MainLoss {
     Factor cause{};    // Preempted, Threads or Blocked
     double share = 0;  // of the path's time in the stretch
@@ -216,8 +216,8 @@ struct Explanation : Reason {
     [[nodiscard]] std::int64_t longer_for_processors_ns() const;
     /// What the peers wait for may be in MPI, or what it waits for itself, and that may be all of the difference.
     [[nodiscard]] bool may_wait_in_mpi() const;
-    /// What takes much of the stretch and is not its work, whoever else does it likewise.
-    [[nodiscard]] std::optional<MainLoss> main_loss() const;
+    /// What takes much of the stretch and is not its work, whoever else does it likewise; `but` what is said already.
+    [[nodiscard]] std::optional<MainLoss> main_loss(std::optional<Factor> but = std::nullopt) const;
     /// The part of the whole path that is gone, at most, if it takes no longer than on its peers, or without that loss.
     [[nodiscard]] double could_gain() const;
     /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.

@@ -367,8 +367,8 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const model::Stretch& s = *stretch;
     const std::int64_t off = scaled(s.own_preempted_ns + s.own_blocked_ns, s.compared_ns, s.looked_at_ns);
     const auto time = static_cast<double>(s.compared_ns);
-    const double on = time - static_cast<double>(off);
-    if (s.compared_ns <= s.peers_ns || on < 1)
+    const double on = std::max(time - static_cast<double>(off), 1.0);
+    if (s.compared_ns <= s.peers_ns)
         return 0;
     const auto compared = [&](std::int64_t ns) { return static_cast<double>(scaled(ns, s.compared_ns, s.path_ns)); };
     const double log_time = std::log(time / static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1)));
@@ -436,7 +436,7 @@ std::vector<FunctionShare> Explanation::difference() const
     // Who works for longer lacks a processor for longer, too: then the difference is larger than what samples find of
     // it. What is not work of the path's thread is part of the difference, too.
     const std::int64_t of_functions_ns =
-        scaled(code.longer_ns, std::max(on_processor_ns(s), on_processor), on_processor);
+        std::max(code.longer_ns, scaled(code.longer_ns, on_processor_ns(s), std::max<std::int64_t>(on_processor, 1)));
     const std::int64_t all_ns = std::max(scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns), of_functions_ns);
     std::vector<FunctionShare> result = code.longer;
     for (FunctionShare& function : result)

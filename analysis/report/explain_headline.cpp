@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -58,18 +59,24 @@ double work(const Explanation& e)
     return 1 - part(losses.preempted_ns + losses.blocked_ns, e.stretch->path_ns);
 }
 
-/// The function, if one has most of it, or of what is not lost without a processor: that is what can be changed. Else,
-/// or if that is the one that makes them and nothing inlined has most of it, the calls that it lies between.
+/// The function that has most of it, or of what is not lost without a processor: that is what can be changed. Nothing
+/// if none has, or it is the one that makes the calls and nothing inlined has most of it.
+const FunctionShare* main_function(const Explanation& e)
+{
+    if (e.code.functions.empty())
+        return nullptr;
+    const FunctionShare& first = e.code.functions.front();
+    return !name_of(first, e).empty() && first.share >= std::min(work(e), 1.0) * most_from ? &first : nullptr;
+}
+
+/// That, or else the calls that it lies between.
 std::string place(const Explanation& e)
 {
-    if (!e.code.functions.empty()) {
-        const FunctionShare& first = e.code.functions.front();
-        const std::string function = name_of(first, e);
-        if (!function.empty() && first.share >= most_from)
-            return with_difference("mostly in " + function, e.apart);
-        if (!function.empty() && first.share >= work(e) * most_from)
-            return with_difference(
-                fmt::format("{} work mostly in {}", is_mostly_on_one_rank(e) ? "its" : "their", function), e.apart);
+    if (const FunctionShare* function = main_function(e)) {
+        const char* const whose = function->share >= most_from ? ""
+                                  : is_mostly_on_one_rank(e)   ? "its work "
+                                                               : "their work ";
+        return with_difference(fmt::format("{}mostly in {}", whose, name_of(*function, e)), e.apart);
     }
     const std::string where =
         e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, headline_name_width);
@@ -110,9 +117,10 @@ std::string_view cause_in_words(const Explanation& e)
 /// What makes most of the difference, where that is not what takes most of the time. Not of ranks that differ in this.
 std::string difference_in_words(const Explanation& e)
 {
+    const FunctionShare* const said = main_function(e);
     const std::vector<FunctionShare> functions = e.named ? std::vector<FunctionShare>() : e.difference();
     if (functions.empty() || functions.front().share < most_from ||
-        (!e.code.functions.empty() && e.code.functions.front().name == functions.front().name))
+        (said != nullptr && said->name == functions.front().name))
         return "";
     return fmt::format(", mostly by {}", shorten_name(functions.front().short_name, headline_name_width));
 }
@@ -129,17 +137,16 @@ std::string longer_than_peers(const Explanation& e)
 /// What takes much of the time and is no work, where that does not make the difference.
 std::string loss_in_words(const Explanation& e)
 {
-    const std::optional<MainLoss> loss = e.main_loss();
-    if (!loss || loss->cause == e.cause)
+    const std::optional<MainLoss> loss = e.main_loss(e.cause);
+    if (!loss)
         return "";
+    const std::string how_much = loss->is_most() ? "mostly" : fmt::format("for {}", whole_percent(loss->share));
     const bool is_preempted = loss->cause == Factor::Preempted;
     const char* const who = is_preempted && e.is_lack_of_threads() ? "its threads " : "";
     const char* const what = is_preempted                     ? "without a processor"
                              : loss->cause == Factor::Blocked ? "blocked"
                                                               : "waits for its threads";
-    const std::string how_much = loss->is_most() ? fmt::format("mostly {}", what)
-                                                 : fmt::format("{} for {} of it", what, whole_percent(loss->share));
-    return fmt::format("{}{}{}", e.cause ? "besides " : "", who, how_much);
+    return fmt::format("{}{}{} {}", e.cause ? "besides " : "", who, how_much, what);
 }
 
 std::string faster_ranks(const Explanation& e)

@@ -377,10 +377,9 @@ std::string other_in_words(const Explanation& e)
 /// makes the difference.
 std::string besides_in_words(const Explanation& e)
 {
-    const std::optional<MainLoss> loss = e.main_loss();
+    const std::optional<MainLoss> loss = e.main_loss(e.cause);
     const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted;
-    if (!loss || loss->cause == e.cause || (e.other && loss->cause == e.other->cause) ||
-        (!e.cause && !is_verdict_on_rest))
+    if (!loss || (e.other && loss->cause == e.other->cause) || (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
     const Remedy remedy = remedy_of(loss->cause, e);

@@ -53,37 +53,61 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
     std::copy_n(limits.begin() + rules::links, rules::links, calibration.local_limit.begin());
 }
 
-/// What a call took once its message had been sent, if it was entered before: it may have waited until then, but it
-/// needed no more than the rest. The times of several clocks are as near to each other as is known.
-void bound_by_sends(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+/// Of calls that received one message each.
+struct AfterSends {
+    Ns least = Ns::max();    // from the send to the end of a call that was entered before
+    std::int64_t waits = 0;  // such calls
+    std::int64_t calls = 0;
+};
+
+std::map<rules::CallKey, AfterSends> after_sends(const Replay& replay, const std::vector<ProcessPairs>& pairs,
+                                                 const rules::ClockUncertainty& clocks)
 {
-    std::map<rules::CallKey, Ns> least;
+    std::map<rules::CallKey, AfterSends> result;
     for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
         const model::CallRef completion = trace.numbers.ref(trace.receives.completion(i));
-        if (!completion.valid() || send.post.time <= time_of(trace, completion))
+        if (!completion.valid())
             return;
         const functions::FunctionId function = function_of(replay.definitions, trace, completion);
-        if (!rules::completes_one_message(function))
+        if (!rules::receives_one_message(function))
             return;
         const model::Calls& calls = calls_of(trace, completion.location);
-        const Ns rest = calls.leave(completion.call.value) - send.post.time +
-                        calibration.clocks.between(send.post.call.location, completion.location);
-        Ns& known = least.try_emplace({function, calls.size_bucket(completion.call.value)}, Ns::max()).first->second;
-        known = std::min(known, std::max(rest, Ns{0}));
+        const std::size_t call = completion.call.value;
+        AfterSends& of_kind = result[{function, calls.size_bucket(call)}];
+        ++of_kind.calls;
+        if (send.post.time <= calls.enter(call))
+            return;
+        ++of_kind.waits;
+        const Ns rest =
+            calls.leave(call) - send.post.time + clocks.between(send.post.call.location, completion.location);
+        if (rest >= Ns{0})  // else nobody knows what the clocks say
+            of_kind.least = std::min(of_kind.least, rest);
     });
+    return result;
+}
+
+/// Who was in a call before its message was sent may have waited until then, but needed no more than the rest. That
+/// bounds the cost of a kind of calls if most of them were; the times of several clocks are as near to each other as is
+/// known.
+void bound_by_sends(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+{
+    auto own = after_sends(replay, pairs, calibration.clocks);
     CommonBits keys(rules::CallKey::count);
-    for (const auto& [key, most] : least)
+    for (const auto& [key, of_kind] : own)
         keys.set(key.number());
     keys.agree(replay.comm);
     const std::vector<std::size_t> numbers = keys.numbers();
-    std::vector<std::int64_t> agreed;
+    std::vector<std::int64_t> least, counts;
     for (const std::size_t number : numbers) {
-        const auto found = least.find(rules::CallKey::of(number));
-        agreed.push_back((found == least.end() ? Ns::max() : found->second).count());
+        const AfterSends& of_kind = own[rules::CallKey::of(number)];
+        least.push_back(of_kind.least.count());
+        counts.insert(counts.end(), {of_kind.waits, of_kind.calls});
     }
-    MPI_Allreduce(MPI_IN_PLACE, agreed.data(), static_cast<int>(agreed.size()), MPI_INT64_T, MPI_MIN, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM, replay.comm);
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        calibration.calls.bound(rules::CallKey::of(numbers[i]), Ns{agreed[i]});
+        if (2 * counts[2 * i] > counts[2 * i + 1] && Ns{least[i]} < Ns::max())
+            calibration.calls.bound(rules::CallKey::of(numbers[i]), Ns{least[i]});
 }
 
 /// Calls whose messages meet their receivers take as long as these do. If all of them waited, none of them tells.

@@ -20,12 +20,12 @@ namespace
 {
 
 /// Whether the call that completed a message may turn out to have waited for it once it is known what such ones take.
-bool is_much(std::uint64_t bytes, Ns duration, FunctionId function)
+bool is_much(std::uint64_t bytes, SendMode mode, Ns duration, FunctionId function)
 {
     constexpr Ns moment = std::chrono::microseconds{1};
-    const bool may_meet = bytes > static_cast<std::uint64_t>(rules::surely_eager);
+    const bool may_meet = mode == SendMode::Synchronous || bytes > static_cast<std::uint64_t>(rules::surely_eager);
     return (bytes >= rules::large_message && duration > 4 * rules::fastest_copy(bytes)) ||
-           (may_meet && duration > moment && rules::completes_one_message(function));
+           (may_meet && duration > moment && rules::receives_one_message(function));
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace
         if (replay.rules == Rules::Enter || operation.polls)
             return true;
         const rules::Waiting call = waiting(replay, trace, costs, completion);
-        return call.waited() || is_much(trace.sends.bytes(send), call.leave - call.enter, function) ||
+        return call.waited() ||
+               is_much(trace.sends.bytes(send), trace.sends.mode(send), call.leave - call.enter, function) ||
                status_poll_before(replay.definitions, trace, completion).valid();
     };
 }

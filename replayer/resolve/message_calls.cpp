@@ -69,7 +69,12 @@ private:
     {
         std::vector<FoundByProbe> found;
         const auto add = [&](CallRef call, std::uint32_t receive) {
-            if (pairs_.of_receive.has(receive) && operation(call).dependence == Dependence::ProbedMessage)
+            if (!pairs_.of_receive.has(receive) || operation(call).dependence != Dependence::ProbedMessage)
+                return;
+            // Which one it found is a guess in traces of other tools.
+            const rules::Enter post = pairs_.of_receive[receive].post;
+            const Ns error = calibration_.clocks.between(post.call.location, call.location);
+            if (post.time - error <= leave_of(trace_, call))
                 found.push_back({trace_.numbers.of(call), receive});
         };
         for (const model::Probe& probe : trace_.probes)

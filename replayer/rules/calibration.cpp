@@ -73,6 +73,13 @@ bool completes_one_message(FunctionId function)
     return of == Send || of == Recv || of == Mrecv || of == Sendrecv || of == Wait || of == Waitany;
 }
 
+bool receives_one_message(FunctionId function)
+{
+    using enum functions::SemanticClass;
+    const auto of = functions::semantic_class(function);
+    return of == Recv || of == Mrecv || of == Wait || of == Waitany;
+}
+
 void Durations::add(Ns duration)
 {
     ++counts[static_cast<std::size_t>(bin_of(duration.count()))];
@@ -162,8 +169,7 @@ CallCost CallCosts::conclude(CallKey key) const
     const Example& example = examples_[key.number()];
     const CallCost without = without_example(key.function, key.bucket);
     const std::optional<CallCost>& cost = example.cost;
-    // What is no more than scatter above a bound does not contradict it.
-    if (example.most && (!cost || cost->least > *example.most + cost->threshold))
+    if (example.most && (!cost || cost->least > *example.most + least_threshold))
         return {std::min(without.least, *example.most), least_threshold};
     // If all calls waited, their scatter is not that of the cost.
     return cost && cost->least <= without.least ? *cost : without;

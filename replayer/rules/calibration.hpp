@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -88,6 +89,8 @@ struct CallCost {
 
 /// It completes one message. Of several, nobody knows how many they were, so that what one takes says nothing.
 bool completes_one_message(FunctionId function);
+/// It may receive that, and does nothing else before.
+bool receives_one_message(FunctionId function);
 
 class CallCosts
 {

@@ -54,6 +54,10 @@ TEST(ClockNotes, SayIfOneClockIsNotOne)
                                  {"clock_violations", backwards}}));
     };
     EXPECT_THAT(notes(0), IsEmpty());
+    EXPECT_THAT(notes(1), ElementsAre(StartsWith("Warning: 1 dependency runs backwards in time")));
+    EXPECT_THAT(
+        clock_notes(with({{"path_ns", 1000}, {"clock_domains", 1}, {"messages", 101}, {"clock_violations", 1}})),
+        IsEmpty());
     EXPECT_THAT(notes(40), ElementsAre(AllOf(StartsWith("Warning: 40 dependencies run backwards in time"),
                                              HasSubstr("Does it name the nodes"))));
 }

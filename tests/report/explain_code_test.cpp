@@ -412,7 +412,7 @@ TEST(ExplainCode, ThreadsMayBeUnequalBesidesMoreWork)
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
     EXPECT_THAT(sentence(p), HasSubstr("Besides, it waits for its threads for 46 % of that time: share the work of "
                                        "loop out evenly among its threads"));
-    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("besides waits for its threads for 46 % of it"));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("besides for 46 % waits for its threads"));
     s.peers_ns = 1000 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster makes this faster: share the work of loop"));
 }

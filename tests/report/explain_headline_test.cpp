@@ -167,7 +167,7 @@ TEST(Headline, SaysWhatIsLostOnce)
     s.peers_ns = 1000 * ms;
     EXPECT_THAT(headline(p), EndsWith(": its peers take as long, mostly without a processor, balanced"));
     s.own_preempted_ns = 260 * ms;
-    EXPECT_THAT(headline(p), EndsWith(": its peers take as long, without a processor for 26 % of it, balanced"));
+    EXPECT_THAT(headline(p), EndsWith(": its peers take as long, for 26 % without a processor, balanced"));
     s.own_preempted_ns = 240 * ms;
     EXPECT_THAT(headline(p), EndsWith(": its peers take as long, balanced"));
     p = threaded_stretch(0, 800 * ms);

@@ -76,6 +76,27 @@ TEST(Messages, AShortWaitIsOneIfItsSendCameLate)
     }
 }
 
+// What one call that came early needed after the send is no bound for those whose messages were there: these have to be
+// copied from where they lay.
+TEST(Messages, AShortRestIsNoCostWhereMostMessagesWereThere)
+{
+    Program p(2);
+    p[0].send({5, 5}, 1);
+    p[1].recv({0, 6}, 0);
+    std::string expected = "compute 0: 0-5 | transfer 0>1: 5-6 | compute 1: 6-20 | ";
+    for (std::int64_t k = 0; k < 3; ++k) {
+        const std::int64_t enter = 20 + 5 * k;
+        p[0].send({7 + k, 7 + k}, 1);
+        p[1].recv({enter, enter + 4}, 0);
+        expected +=
+            fmt::format("mpi 1: {}-{} | compute 1: {}-{}", enter, enter + 4, enter + 4, k < 2 ? enter + 5 : 100);
+        expected += k < 2 ? " | " : "";
+    }
+    p[0].finish(50);
+    p[1].finish(100);
+    EXPECT_EQ(path(p), expected);
+}
+
 // The first message shows that a transfer takes 2 us. The second was there long before the receive.
 TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
 {
