@@ -102,13 +102,6 @@ void check_module(const Request& request, const model::Profile& profile, const S
                                                   [&](const model::Row& row) { return selection.has_row(row); }))
         fail(ExitCode::Usage, "--module: no binary of this run has '{}' in its path; see those that there are: {}",
              selection.module, command_line("hotspots --by module", request.trace_name));
-    const bool has_lines = std::ranges::any_of(
-        profile.rows, [&](const model::Row& row) { return row.kind != model::RowKind::Mpi && selection.has_row(row); });
-    if (request.arguments.text("--by") == "line" && !selection.module.empty() && !has_lines)
-        fail(ExitCode::Usage,
-             "--by line --module {}: calls of MPI are in the lines of those that make them; leave out --module, or use "
-             "--by function",
-             selection.module);
 }
 
 /// What is to sort the rows must be known.

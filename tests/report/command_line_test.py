@@ -64,8 +64,6 @@ class CommandLine(ReportCase):
                          self.succeed("hotspots", "--rank", "0,1,2,3", "sampled"))
         self.fail_with(2, "--module: no binary of this run has 'nosuch' in its path; see those that there are: cpreport "
                        "hotspots --by module sampled", "hotspots", "--module", "nosuch", "sampled")
-        self.fail_with(2, "--by line --module MPI: calls of MPI are in the lines of those that make them",
-                       "hotspots", "--by", "line", "--module", "MPI", "sampled")
         for command in (["hotspots"], ["annotate", "solve"]):
             def refuse(message, *arguments):
                 self.fail_with(2, message, *command, *arguments, "phased")
