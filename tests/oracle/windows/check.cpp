@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/oracle/windows/check.hpp"
 
+#include <array>
 #include <exception>
+#include <map>
 
 namespace critpath::oracle::windows
 {
@@ -16,21 +18,35 @@ constexpr const char* all_used[] = {"ignored_rma_records",    "ignored_records",
                                     "mismatched_collectives", "clock_violations",  "unfinished_requests",
                                     "unmatched_sends",        "unmatched_receives"};
 
-/// The truth about the machine, where collectives of windows cannot be left before their end.
-void tell_windows(const Machine& machine, Calibration& calibration)
+/// What a machine tells, where collectives of windows cannot be left before their end. Made once a machine.
+const Calibration& windows_of(const Machine& machine)
 {
+    static std::map<std::array<std::int64_t, 4>, Calibration> made;
+    const auto [found, is_new] = made.try_emplace(
+        {machine.tick_ns, machine.call, machine.collective, static_cast<std::int64_t>(machine.bytes_a_tick)});
+    Calibration& told = found->second;
+    if (!is_new)
+        return told;
     constexpr int most_members_bucket = 8;
-    tell(machine, calibration);
-    calibration.one_sided = calibration.transfer;
+    tell(machine, told);
     replayer::rules::Durations durations;
     durations.add(model::Ns{machine.collective * machine.tick_ns});
     for (const FunctionId function : {FunctionId::MPI_Win_create, FunctionId::MPI_Win_fence, FunctionId::MPI_Win_free})
         for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket) {
-            calibration.calls.set({function, bucket}, durations);
+            told.calls.set({function, bucket}, durations);
             for (int members = 0; members <= most_members_bucket; ++members)
-                calibration.collectives.set({function, bucket, members},
-                                            model::Ns{machine.collective * machine.tick_ns});
+                told.collectives.set({function, bucket, members}, model::Ns{machine.collective * machine.tick_ns});
         }
+    return told;
+}
+
+void tell_windows(const Machine& machine, Calibration& calibration)
+{
+    tell(machine, calibration);
+    calibration.one_sided = calibration.transfer;
+    const Calibration& of_windows = windows_of(machine);
+    calibration.calls = of_windows.calls;
+    calibration.collectives = of_windows.collectives;
 }
 
 }  // namespace
