@@ -156,8 +156,7 @@ void add_excess(Explanation& e)
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
     // makes it shorter, half of the difference need not be the largest part.
     const std::int64_t for_threads = e.longer_for_threads_ns();
-    const double preempted = e.parts[static_cast<std::size_t>(Factor::Preempted)] *
-                             static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
+    const double preempted = e.ns_of(e.parts[static_cast<std::size_t>(Factor::Preempted)]);
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
         e.cause = static_cast<double>(for_threads) < preempted || 2 * e.longer_for_processors_ns() >= for_threads
                       ? Factor::Preempted

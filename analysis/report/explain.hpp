@@ -8,6 +8,7 @@
 #include "analysis/model/profile.hpp"
 #include "formats/binary/source_lines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -124,7 +125,7 @@ struct MainLoss {
     Factor cause{};    // Preempted, Threads or Blocked
     double share = 0;  // of the path's time in the stretch
 
-    [[nodiscard]] bool is_most() const { return share >= 0.5; }
+    [[nodiscard]] bool is_most() const { return share >= most_from; }
 };
 
 /// The functions that are inlined at an address of a row, innermost first, each once; empty if none is, or nobody
@@ -193,6 +194,11 @@ struct Explanation : Reason {
     std::optional<Untold> untold;  // of those with peers
     std::optional<MissRate> cache_misses, branch_misses;
 
+    /// Of what is a part of the peers' time, as those of a Reason.
+    [[nodiscard]] double ns_of(double part_of_peers) const
+    {
+        return part_of_peers * static_cast<double>(std::max<std::int64_t>(stretch->peers_ns, 1));
+    }
     /// It lies before the first call.
     [[nodiscard]] bool is_at_start() const { return !stretch->before.valid(); }
     /// Of nearly all of its time.

@@ -375,15 +375,14 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
 
     const double more_spinning = std::clamp(compared(code.sampled_spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
-    const auto peers = static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
-    const double by_processor = peers * on_processor_part(*this);
-    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)), std::max(by_processor, 0.0));
+    const double by_processor = std::max(ns_of(on_processor_part(*this)), 0.0);
+    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)), by_processor);
 
     // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
     const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
     const double factor = time / on;
     const double mean = std::abs(log_off) < 1e-9 ? factor : factor * -std::expm1(-log_off) / log_off;
-    const double longer_blocked = peers * parts[static_cast<std::size_t>(Factor::Blocked)];
+    const double longer_blocked = ns_of(parts[static_cast<std::size_t>(Factor::Blocked)]);
     // Where it is more than its logarithm says, next to nothing is not blocked (reason_of).
     const bool is_bounded = std::abs(longer_blocked - static_cast<double>(s.blocked_ns)) > 1;
     const double by_blocked = is_bounded ? 1 : per_log / mean / on;

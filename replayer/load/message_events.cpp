@@ -135,7 +135,6 @@ void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
 void EventLoader::add_unreported_probe()
 {
     constexpr std::size_t most_between = 8;
-    const Receive receive = out_.receives[out_.receives.size() - 1];
     const Calls& calls = out_.trace.calls;
     const auto function_at = [&](std::size_t call) { return region(calls.context(call)).function; };
     if (vocabulary_.attributes.source != OTF2_UNDEFINED_ATTRIBUTE ||
@@ -154,6 +153,7 @@ void EventLoader::add_unreported_probe()
         return;
     }
     constexpr auto unknown = static_cast<std::uint32_t>(-1);
+    const Receive receive = out_.receives[out_.receives.size() - 1];
     out_.probes.push_back({{current_call().location, {static_cast<std::uint32_t>(behind - 1)}},
                            receive.comm,
                            receive.source,

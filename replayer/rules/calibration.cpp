@@ -169,7 +169,7 @@ CallCost CallCosts::conclude(CallKey key) const
     const Example& example = examples_[key.number()];
     const CallCost without = without_example(key.function, key.bucket);
     const std::optional<CallCost>& cost = example.cost;
-    if (example.most && (!cost || cost->least > *example.most + least_threshold))
+    if (cost && example.most && cost->least > *example.most + least_threshold)
         return {std::min(without.least, *example.most), least_threshold};
     // If all calls waited, their scatter is not that of the cost.
     return cost && cost->least <= without.least ? *cost : without;

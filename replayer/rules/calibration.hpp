@@ -109,7 +109,7 @@ public:
     /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
     /// A call of this kind needed no more than that once somebody else had done his part: if those of the kind take
-    /// much longer, all of them may have waited.
+    /// much longer, all of them may have waited. There must be an example of it.
     void bound(CallKey key, Ns most);
 
 private:

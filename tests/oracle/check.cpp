@@ -128,7 +128,7 @@ replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_no
     return replayer::rules::TransferTime(fastest);
 }
 
-/// Likewise.
+/// Made once a machine.
 const replayer::rules::CollectiveTimes& collective_times(const Machine& machine)
 {
     static std::map<std::array<std::int64_t, 3>, replayer::rules::CollectiveTimes> made;

@@ -97,6 +97,23 @@ TEST(Messages, AShortRestIsNoCostWhereMostMessagesWereThere)
     EXPECT_EQ(path(p), expected);
 }
 
+// A probe that was over before the message was sent has not found it, whatever the trace seems to say.
+TEST(Messages, AProbeDoesNotFindWhatIsSentLater)
+{
+    Program p(2);
+    p[1].probe({10, 40}, 0);
+    p[1].send({42, 42}, 0);
+    p[0].recv({5, 43}, 1);
+    p[0].send({50, 50}, 1);
+    p[1].recv({45, 53}, 0);
+    p[0].finish(60);
+    p[1].finish(80);
+    EXPECT_EQ(path(p),
+              "compute 1: 0-10 | delay? 1: 10-40 | compute 1: 40-42 | transfer 1>0: 42-43 | compute 0: 43-50 | "
+              "transfer 0>1: 50-53 | compute 1: 53-80");
+    EXPECT_EQ(replay(p).fact("clock_violations"), 0);
+}
+
 // The first message shows that a transfer takes 2 us. The second was there long before the receive.
 TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
 {
