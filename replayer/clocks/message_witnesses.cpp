@@ -48,7 +48,7 @@ void hear_messages(const Replay& replay, Evidence& evidence)
                              std::uint32_t index) {
         hear(send.source, send.enter, trace, trace.numbers.ref(trace.receives.completion(index)));
         // A matched probe may be what lets the sender go on.
-        return send.wants_reply != 0 ? place_of(trace, index) : rules::Enter{};
+        return ReceiveTimes{send.wants_reply != 0 ? place_of(trace, index) : rules::Enter{}};
     };
     const auto reply = [&](const ReplyRecord& record) {
         const model::ProcessTrace& trace = replay.trace_of(ProcessId{record.source});

@@ -157,11 +157,10 @@ void ProcessReplay::take(Slot& slot)
         send.tag != channel.tag || send.number != slot.message.number)
         throw std::logic_error(fmt::format("receive {} of process {} got message {} of another channel or number",
                                            slot.message.receive, trace_.process.value, send.index));
-    const rules::Enter post = enter_of(trace_, trace_.numbers.ref(trace_.receives.post(slot.message.receive)));
-    const Ns called = time_of(trace_, trace_.numbers.ref(trace_.receives.completion(slot.message.receive)));
-    pairs_.of_receive.set(slot.message.receive, matched_send(traffic_.replay, clocks_, send, post, called));
+    const ReceiveTimes times = times_of_receive(trace_, slot.message.receive);
+    pairs_.of_receive.set(slot.message.receive, matched_send(traffic_.replay, clocks_, send, times));
     if (send.wants_reply != 0)
-        traffic_.answers.outgoing.push_back(reply_to(send, post));
+        traffic_.answers.outgoing.push_back(reply_to(send, times));
 }
 
 bool ProcessReplay::pass_by()

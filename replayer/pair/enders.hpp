@@ -9,6 +9,7 @@
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/pair.hpp"
 #include "replayer/pair/send_ends.hpp"
+#include "replayer/rules/calibration.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,12 +23,14 @@ namespace critpath::replayer
 /// Whether a message of an owned process ended the call that completed it, so that this waited for it and for nothing
 /// else: of several, the one that began last, if it is none of the smaller ones, nor one of the nearer ones. That is
 /// all that can be known before anything is. A send may be held until its receiver's process takes it, so that of a
-/// call that completed such, too, nothing is known if the message was on its way before.
+/// call that completed such, too, nothing is known if the message was on its way before; unless the sends are none of
+/// the larger ones, and all their receivers waited for them before.
 class Enders
 {
 public:
-    Enders(const Replay& replay, const model::ProcessTrace& trace, const ProcessPairs& pairs)
-        : trace_(trace), pairs_(pairs), send_ends_(replay.definitions, trace),
+    Enders(const Replay& replay, const model::ProcessTrace& trace, const ProcessPairs& pairs,
+           const rules::Calibration& known)
+        : trace_(trace), pairs_(pairs), known_(known), send_ends_(replay.definitions, trace),
           sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
     {
         for (std::size_t i = 0; i < trace.collectives.size(); ++i)
@@ -58,13 +61,14 @@ public:
                 of_call.push_back({receives.next(), start_of(receives.next()), pairs_.of_receive[receives.next()].link,
                                    trace_.receives.bytes(receives.next())});
             const model::Ns last = std::ranges::max_element(of_call, {}, &Started::start)->start;
-            const bool is_known = !std::ranges::binary_search(collectives_, call) && !sends_longer(call, last);
+            const rules::Link farthest = std::ranges::max_element(of_call, {}, &Started::link)->link;
+            const std::uint64_t largest = std::ranges::max_element(of_call, {}, &Started::bytes)->bytes;
+            const bool is_known =
+                !std::ranges::binary_search(collectives_, call) && !sends_longer(call, {last, farthest, largest});
             if (of_call.size() == 1) {
                 visit(of_call.front().receive, last, is_known, true);
                 continue;
             }
-            const rules::Link farthest = std::ranges::max_element(of_call, {}, &Started::link)->link;
-            const std::uint64_t largest = std::ranges::max_element(of_call, {}, &Started::bytes)->bytes;
             const auto is_ender = [&](const Started& message) {
                 return message.start == last && message.link == farthest && message.bytes == largest;
             };
@@ -79,28 +83,45 @@ private:
         return send_ends_.number(pairs_.of_send[i].send);
     }
 
-    /// Whether the call may have waited for a send longer than for what began at `begin`: one that may have met its
+    /// What a call received: when the last of it began, over which link, and how much.
+    struct Received {
+        model::Ns begin;
+        rules::Link farthest;
+        std::uint64_t largest;
+    };
+
+    /// Whether the call may have waited for a send longer than for what it received: one that may have met its
     /// receiver later, or may have been held while the call waited. Calls must come in their order.
-    bool sends_longer(std::uint32_t call, model::Ns begin)
+    bool sends_longer(std::uint32_t call, const Received& received)
     {
-        const bool began_before = begin < enter_of(trace_, trace_.numbers.ref(call)).time;
+        const model::CallRef ref = trace_.numbers.ref(call);
+        const bool began_before = received.begin < enter_of(trace_, ref).time;
         bool result = false;
         for (; !sends_.at_end() && completion_of_send(sends_.next()) <= call; sends_.advance()) {
             const MatchedReceive& met = pairs_.of_send[sends_.next()];
             const bool is_of_call = completion_of_send(sends_.next()) == call;
-            result = result || (is_of_call && (met.post.time > begin || (began_before && may_be_held(met))));
+            result = result || (is_of_call &&
+                                (met.post.time > received.begin || (began_before && may_be_held(met, ref, received))));
         }
         return result;
     }
 
-    [[nodiscard]] bool may_be_held(const MatchedReceive& met) const
+    [[nodiscard]] bool may_be_held(const MatchedReceive& met, model::CallRef call, const Received& received) const
     {
-        const functions::SendMode mode = trace_.sends[met.send].mode;
-        return mode == functions::SendMode::Synchronous || mode == functions::SendMode::Standard;
+        const model::Send send = trace_.sends[met.send];
+        if (send.mode != functions::SendMode::Standard)
+            return send.mode == functions::SendMode::Synchronous;
+        const auto limit = known_.eager_limit[static_cast<std::size_t>(met.link)];
+        if (static_cast<std::int64_t>(send.bytes) > limit || send.bytes > received.largest ||
+            met.link > received.farthest)
+            return true;
+        const model::Ns error = known_.clocks.between(call.location, met.post.call.location);
+        return met.called() + error >= enter_of(trace_, call).time;
     }
 
     const model::ProcessTrace& trace_;
     const ProcessPairs& pairs_;
+    const rules::Calibration& known_;
     SendEnds send_ends_;
     ByCall sends_;
     std::vector<std::uint32_t> collectives_;  // calls that completed such, too; ascending

@@ -29,7 +29,7 @@ public:
         : replay_(replay), trace_(trace), pairs_(pairs), known_(known), examples_(examples)
     {
         const auto start_of = [this](std::uint32_t receive) { return start(receive); };
-        Enders(replay, trace, pairs)
+        Enders(replay, trace, pairs, known)
             .for_each(start_of, [this](std::uint32_t receive, Ns start, bool is_ender, bool is_alone) {
                 learn(receive, start, is_ender, is_alone);
             });

@@ -25,8 +25,8 @@ struct MessageEnds {
     std::vector<WaitingReceives> receives;
 };
 
-/// `Receive`: rules::Enter (const SendRecord&, const model::ProcessTrace&, std::size_t process, std::uint32_t receive),
-/// of a receive that got its message; returns where it was posted, for the answer. `Reply`: void (const ReplyRecord&),
+/// `Receive`: ReceiveTimes (const SendRecord&, const model::ProcessTrace&, std::size_t process, std::uint32_t receive),
+/// of a receive that got its message; returns its times, for the answer. `Reply`: void (const ReplyRecord&),
 /// of a send that wanted one.
 template <class Receive, class Reply>
 class Matcher
@@ -88,14 +88,14 @@ private:
             ++unmatched_;
             return;
         }
-        const rules::Enter post = receive_(send, replay_.processes[p], p, index);
+        const ReceiveTimes times = receive_(send, replay_.processes[p], p, index);
         if (send.wants_reply == 0)
             return;
         const int owner = replay_.owner_of(ProcessId{send.source});
         if (owner == replay_.rank)
-            reply_(reply_to(send, post));
+            reply_(reply_to(send, times));
         else
-            replies[static_cast<std::size_t>(owner)].push_back(reply_to(send, post));
+            replies[static_cast<std::size_t>(owner)].push_back(reply_to(send, times));
     }
 
     const Replay& replay_;

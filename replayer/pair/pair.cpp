@@ -22,10 +22,9 @@ Pairs pair(const Replay& replay, rules::Calibration& calibration)
     }
     const auto receive = [&](const SendRecord& send, const model::ProcessTrace& trace, std::size_t p,
                              std::uint32_t index) {
-        const rules::Enter post = enter_of(trace, trace.numbers.ref(trace.receives.post(index)));
-        const Ns called = time_of(trace, trace.numbers.ref(trace.receives.completion(index)));
-        pairs[p].of_receive.set(index, matched_send(replay, calibration.clocks, send, post, called));
-        return post;
+        const ReceiveTimes times = times_of_receive(trace, index);
+        pairs[p].of_receive.set(index, matched_send(replay, calibration.clocks, send, times));
+        return times;
     };
     const auto reply = [&](const ReplyRecord& record) {
         pairs[replay.index_of({record.source})].of_send.push_back(matched_receive(replay, record));

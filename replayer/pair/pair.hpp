@@ -74,10 +74,17 @@ private:
 
 /// The receive that got a send's message. Known only for sends whose completion may have waited for it.
 struct MatchedReceive {
+    static constexpr std::uint32_t latest_call = (1U << 31U) - 1;
+
     std::uint32_t send;  // index into ProcessTrace::sends
-    rules::Link link;
-    rules::Enter post;  // of the receive
+    rules::Link link : 1;
+    std::uint32_t called_after : 31;  // ns from the post to the enter of the call that completed it, or latest_call
+    rules::Enter post;                // of the receive
+
+    /// When its process was surely in MPI to complete it; nothing earlier is known.
+    [[nodiscard]] model::Ns called() const { return post.time + model::Ns{called_after}; }
 };
+static_assert(sizeof(MatchedReceive) == 24);
 
 /// What pairing found out about one owned process.
 struct ProcessPairs {

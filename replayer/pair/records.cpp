@@ -7,6 +7,7 @@
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/send_ends.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -109,9 +110,16 @@ bool is_outside(const model::ProcessTrace& trace, Ns begin, Ns end, CallRef near
 
 }  // namespace
 
-MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
-                         const rules::Enter& post, Ns called)
+ReceiveTimes times_of_receive(const model::ProcessTrace& trace, std::size_t receive)
 {
+    return {enter_of(trace, trace.numbers.ref(trace.receives.post(receive))),
+            time_of(trace, trace.numbers.ref(trace.receives.completion(receive)))};
+}
+
+MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
+                         const ReceiveTimes& receive)
+{
+    const rules::Enter& post = receive.post;
     const Ns leave{send.leave};
     const Ns uncertainty = clocks.between(LocationId{send.location}, post.call.location);
     const bool over_before = leave < post.time;
@@ -126,19 +134,32 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
             surely_over,
             unaided,
             leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty,
-            leave - uncertainty < called};
+            leave - uncertainty < receive.called};
 }
 
-ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post)
+ReplyRecord reply_to(const SendRecord& send, const ReceiveTimes& receive)
 {
-    return {send.source, send.index, send.dest, post.call.location.value, post.call.call.value, 0, post.time.count()};
+    const rules::Enter& post = receive.post;
+    const Ns latest{MatchedReceive::latest_call};
+    const Ns called_after =
+        receive.called == Ns::max() ? latest : std::clamp(receive.called - post.time, Ns{0}, latest);
+    return {send.source,
+            send.index,
+            send.dest,
+            post.call.location.value,
+            post.call.call.value,
+            static_cast<std::uint32_t>(called_after.count()),
+            post.time.count()};
 }
 
 MatchedReceive matched_receive(const Replay& replay, const ReplyRecord& reply)
 {
-    return {reply.index,
-            link_between(replay.definitions, {reply.source}, {reply.dest}),
-            {{{reply.location}, {reply.call}}, Ns{reply.enter}}};
+    MatchedReceive result{reply.index,
+                          link_between(replay.definitions, {reply.source}, {reply.dest}),
+                          0,
+                          {{{reply.location}, {reply.call}}, Ns{reply.enter}}};
+    result.called_after = reply.called_after & MatchedReceive::latest_call;  // fits anyway
+    return result;
 }
 
 }  // namespace critpath::replayer

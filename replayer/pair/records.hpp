@@ -34,7 +34,7 @@ struct ReplyRecord {
     std::uint32_t source, index;
     std::uint32_t dest;
     std::uint32_t location, call;
-    std::uint32_t padding;
+    std::uint32_t called_after;  // as in MatchedReceive
     std::int64_t enter;
 };
 
@@ -72,13 +72,19 @@ private:
     std::uint64_t next_ = 0;
 };
 
-/// What a receive learns from the record of its send; it was posted at `post`, and the call that completed it was
-/// entered at `called`.
+/// When a receive was posted, and when the call that completed it was entered.
+struct ReceiveTimes {
+    rules::Enter post;
+    model::Ns called = model::Ns::max();
+};
+ReceiveTimes times_of_receive(const model::ProcessTrace& trace, std::size_t receive);
+
+/// What a receive learns from the record of its send.
 MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
-                         const rules::Enter& post, model::Ns called);
+                         const ReceiveTimes& receive);
 
 /// The answer of that receive, and what the sender learns from it.
-ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post);
+ReplyRecord reply_to(const SendRecord& send, const ReceiveTimes& receive);
 MatchedReceive matched_receive(const Replay& replay, const ReplyRecord& reply);
 
 }  // namespace critpath::replayer

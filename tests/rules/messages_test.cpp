@@ -114,6 +114,28 @@ TEST(Messages, AProbeDoesNotFindWhatIsSentLater)
     EXPECT_EQ(replay(p).fact("clock_violations"), 0);
 }
 
+/// A small send, too, may be held until its receiver is in MPI. Who was there before did not hold it up.
+TEST(Messages, SmallMessagesOverASlowLinkTakeTheirTimeThoughTheirSendsAreCompletedWithThem)
+{
+    Program p(2);
+    p.nodes({"a", "b"});
+    for (std::int64_t step = 0; step < 20; ++step)
+        for (int r = 0; r < 2; ++r) {
+            const std::int64_t t = 102 * step;
+            const std::int64_t computed = 20 + 37 * (step + 7 * r) % 71;
+            const Request received = p[r].irecv({t, t + 1}, 1 - r, 8);
+            const Request sent = p[r].isend({t + 1, t + 2}, 1 - r, 8);
+            p[r].waitall({t + 2 + computed, t + 101}, {received, sent});
+        }
+    p.finish(102 * 20);
+    const Replayed r = replay(p);
+    std::int64_t transferred = 0;
+    for (const model::Segment& s : r.segments)
+        if (static_cast<model::SegmentKind>(s.kind) == model::SegmentKind::Transfer)
+            transferred += s.end - s.begin;
+    EXPECT_EQ(transferred, 20 * 100'000);
+}
+
 // The first message shows that a transfer takes 2 us. The second was there long before the receive.
 TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
 {
