@@ -36,12 +36,11 @@ std::optional<Place> place_of(const model::Definitions& definitions, model::Comm
     return std::nullopt;
 }
 
-/// The same among the creators: those of the second side behind those of the first.
-Place as_creator(const model::Definitions& definitions, const Place& place)
+/// Its rank among the members of both sides: those of the second one are behind those of the first.
+std::uint32_t rank_of_both(const model::Definitions& definitions, const Place& place)
 {
-    const model::CommId comm = place.side.comm();
-    const std::size_t before = place.side.group() == 0 ? 0 : definitions.communicators[comm.value].members.size();
-    return {Side::creators(comm), static_cast<std::uint32_t>(before) + place.rank};
+    const model::Communicator& comm = definitions.communicators[place.side.comm().value];
+    return (place.side.group() == 0 ? 0 : static_cast<std::uint32_t>(comm.members.size())) + place.rank;
 }
 
 /// MPI_Comm_create_group, MPI_Intercomm_create, and MPI_Comm_accept, _connect and _join of processes of the trace, are
@@ -52,6 +51,13 @@ bool makes_its_own(const model::Definitions& definitions, functions::FunctionId 
     return semantic_class == functions::SemanticClass::CommCreateGroup ||
            (semantic_class == functions::SemanticClass::CommDynamic && comm.valid() &&
             definitions.communicators[comm.value].is_inter);
+}
+
+/// A creation on an inter-communicator is no operation between its sides: all members have to agree on it.
+bool is_of_both(const model::Definitions& definitions, functions::FunctionId function, model::CommId comm)
+{
+    return functions::semantic_class(function) == functions::SemanticClass::CommCreate && comm.valid() &&
+           definitions.communicators[comm.value].is_inter;
 }
 
 /// Their beginnings and their ends may each be the blocking operation (MPI-3.1, 13.4.5).
@@ -119,9 +125,14 @@ void Members::add(std::size_t process)
         pass_skipped(enter_of(trace, collective.begin()).time);
         if (const auto& member = join(collective.comm)) {
             auto& calls = calls_of_member(*member);
-            calls.push_back(index);
-            if (is_split(function) && !collective.is_blocking() && collective.call.valid())
-                add_end(process, member->place.rank, calls.size() - 1, index);
+            const bool is_for_both = is_of_both(replay_.definitions, function, collective.comm);
+            calls.push_back(is_for_both ? MemberCalls::none : index);
+            const std::size_t number = calls.size() - 1;
+            if (is_for_both)
+                add_numbered(Side::both(collective.comm), process, rank_of_both(replay_.definitions, member->place),
+                             number, index);
+            else if (is_split(function) && !collective.is_blocking() && collective.call.valid())
+                add_numbered(Side::ends(collective.comm), process, member->place.rank, number, index);
         }
     }
 }
@@ -132,17 +143,16 @@ void Members::add_creation(std::size_t process, std::uint32_t collective)
     const auto place = place_of(replay_.definitions, trace.collectives[collective].comm, trace.process);
     if (!place)
         return;
-    const Place creator = as_creator(replay_.definitions, *place);
-    auto& members = sides_[creator.side.value];
+    auto& members = sides_[Side::creators(place->side.comm()).value];
     if (members.empty() || members.back().process != process)
-        members.push_back({process, creator.rank, {}});
+        members.push_back({process, rank_of_both(replay_.definitions, *place), {}});
     members.back().calls.push_back(collective);
 }
 
-void Members::add_end(std::size_t process, std::uint32_t rank, std::size_t number, std::uint32_t collective)
+void Members::add_numbered(Side side, std::size_t process, std::uint32_t rank, std::size_t number,
+                           std::uint32_t collective)
 {
-    const model::CommId comm = replay_.processes[process].collectives[collective].comm;
-    auto& members = sides_[Side::ends(comm).value];
+    auto& members = sides_[side.value];
     if (members.empty() || members.back().process != process)
         members.push_back({process, rank, {}});
     auto& calls = members.back().calls;
@@ -205,7 +215,7 @@ bool Members::is_inter(Side side) const
 const std::vector<model::ProcessId>& Members::group(Side side) const
 {
     const model::Communicator& comm = replay_.definitions.communicators[side.comm().value];
-    if (side.is_creators() && comm.is_inter)
+    if ((side.is_creators() || side.is_both()) && comm.is_inter)
         return both_groups_.at(side.comm());
     return side.group() == 1 ? comm.remote : comm.members;
 }

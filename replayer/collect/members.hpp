@@ -23,8 +23,8 @@ namespace critpath::replayer
 /// all that a communicator is created by.
 struct Side {
     /// Of each communicator: its members (of an inter-communicator, those of the first side), those of the second side
-    /// of an inter-communicator, the creators, and the members at the ends of split operations.
-    static constexpr std::uint32_t per_communicator = 4;
+    /// of an inter-communicator, the creators, the members at the ends of split operations, and those of both sides.
+    static constexpr std::uint32_t per_communicator = 5;
 
     std::uint32_t value = 0;  // per_communicator * CommId, plus which of them
 
@@ -36,11 +36,15 @@ struct Side {
     /// The members again, in the calls that end split operations on files (MPI_File_write_all_end). The beginnings have
     /// their turns among the operations of the communicator, and each end has the number of its beginning.
     static Side ends(model::CommId comm) { return of(comm, 3); }
+    /// The members of both sides of an inter-communicator, in the calls that make others of it (MPI_Comm_dup), which
+    /// all have to agree on. They have their turns among its operations, and the same numbers here.
+    static Side both(model::CommId comm) { return of(comm, 4); }
 
     [[nodiscard]] model::CommId comm() const { return {value / per_communicator}; }
     [[nodiscard]] std::uint32_t group() const { return value % per_communicator; }
     [[nodiscard]] bool is_creators() const { return group() == 2; }
     [[nodiscard]] bool is_ends() const { return group() == 3; }
+    [[nodiscard]] bool is_both() const { return group() == 4; }
     /// The side that the members of this one depend on.
     [[nodiscard]] Side partner(bool is_inter) const { return is_inter ? of(comm(), 1 - group()) : *this; }
     auto operator<=>(const Side&) const = default;
@@ -109,7 +113,7 @@ public:
 private:
     void add(std::size_t process);
     void add_creation(std::size_t process, std::uint32_t collective);
-    void add_end(std::size_t process, std::uint32_t rank, std::size_t number, std::uint32_t collective);
+    void add_numbered(Side side, std::size_t process, std::uint32_t rank, std::size_t number, std::uint32_t collective);
     [[nodiscard]] bool is_root(const Part& part, const model::CollectiveCall& call) const;
 
     const Replay& replay_;
