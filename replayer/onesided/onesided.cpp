@@ -14,12 +14,11 @@ namespace critpath::replayer
 namespace
 {
 
-/// Whether the call may have waited for something else than a transfer between windows.
-bool may_end_by_others(functions::FunctionId function)
+/// A transfer of the own process that nobody else has to begin: what it takes own_transfers() has learned already, and
+/// when its target held it up.
+bool is_learned(const rules::Message& message)
 {
-    using enum functions::SemanticClass;
-    const auto semantic_class = functions::semantic_class(function);
-    return semantic_class >= Waitall && semantic_class <= Testsome;
+    return message.target.valid() && message.own.call == message.remote.call;
 }
 
 /// Equal on all processes.
@@ -58,6 +57,8 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
     for (std::size_t p = 0; p < result.size(); ++p) {
         const model::ProcessTrace& trace = replay.processes[p];
         for (const auto& [call, message] : result[p].dependencies) {
+            if (is_learned(message))
+                continue;
             const bool both = message.protocol == rules::Protocol::Rendezvous;
             const Ns start = both ? std::max(message.own.time, message.remote.time) : message.remote.time;
             examples[static_cast<std::size_t>(message.link)].add(

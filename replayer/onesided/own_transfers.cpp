@@ -35,10 +35,10 @@ struct OwnTransfer {
 };
 
 OwnTransfer own_transfer(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
-                         ProcessId target, const WindowEvent& transfer, const WindowEvent& completion)
+                         ProcessId target, const WindowEvent& transfer, model::CallRef completion)
 {
     const rules::Waiting first = waiting(replay, trace, costs, transfer.call);
-    const rules::Waiting last = waiting(replay, trace, costs, completion.call);
+    const rules::Waiting last = waiting(replay, trace, costs, completion);
     const Ns in_first = first.leave - first.enter, in_last = last.leave - last.enter;
     const rules::Waiting& longer = in_first > in_last ? first : last;
     return {link_between(replay.definitions, trace.process, target),
@@ -51,13 +51,11 @@ OwnTransfer own_transfer(const Replay& replay, const model::ProcessTrace& trace,
 }
 
 /// Whether what it took is to be learned from only if its target did not hold it up.
-bool may_have_stood_still(const OwnTransfer& own, const WindowEvent& completion)
+bool may_have_stood_still(const OwnTransfer& own)
 {
-    // In epochs that the target opens, its post is what they wait for.
     const bool is_large = own.bytes >= rules::large_message;
     const Ns suspicious = is_large ? 4 * rules::fastest_copy(own.bytes) : 2 * rules::usual_transfer(own.bytes);
-    return completion.what != WindowEvent::What::Complete && TransferExamples::is_evidence(own.elapsed, own.inside) &&
-           own.leave - own.enter > suspicious;
+    return TransferExamples::is_evidence(own.elapsed, own.inside) && own.leave - own.enter > suspicious;
 }
 
 /// Of those that may have stood still, the fastest ones of each link and size; all others are in `examples`.
@@ -67,13 +65,15 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
     constexpr std::size_t most_asked = 4;  // a target comes back by chance now and then, but hardly each time
     Peers peers(replay.definitions, trace.process);
     std::map<std::pair<rules::Link, int>, std::vector<OwnTransfer>> fastest;
-    const auto add = [&](const WindowEvent& transfer, const WindowEvent& completion) {
-        const auto target = peers.at(replay.definitions.windows[completion.window.value].comm, transfer.target);
+    // In epochs that the target opens, its post is what transfers wait for, and not what it does later.
+    const auto add = [&](const WindowEvent& transfer, model::CallRef completion, bool target_opens) {
+        const auto target = peers.at(replay.definitions.windows[transfer.window.value].comm, transfer.target);
         if (!target)
             return;
         const OwnTransfer own = own_transfer(replay, trace, costs, *target, transfer, completion);
-        if (!may_have_stood_still(own, completion)) {
-            examples[static_cast<std::size_t>(own.link)].add(own.elapsed, own.inside, own.bytes);
+        const bool by_others = may_end_by_others(function_of(replay.definitions, trace, completion));
+        if (by_others || target_opens || !may_have_stood_still(own)) {
+            examples[static_cast<std::size_t>(own.link)].add(own.elapsed, by_others ? Ns{0} : own.inside, own.bytes);
             return;
         }
         const auto time = [](const OwnTransfer& t) { return std::tuple(t.elapsed, t.bytes); };
@@ -104,6 +104,8 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
         pass_fences(enter_of(trace, event.call).time);
         if (event.what == WindowEvent::What::Transfer) {
             under_way[{event.window, event.target}].push_back(&event);
+            if (event.completion.valid())
+                add(event, event.completion, false);
             continue;
         }
         if (event.what != WindowEvent::What::Complete && event.what != WindowEvent::What::Unlock &&
@@ -113,7 +115,7 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
         const auto end = under_way.upper_bound({event.window, event.target < 0 ? INT32_MAX : event.target});
         for (auto to = begin; to != end; ++to)
             for (const WindowEvent* transfer : to->second)
-                add(*transfer, event);
+                add(*transfer, event.call, event.what == WindowEvent::What::Complete);
         under_way.erase(begin, end);
     }
     pass_fences(Ns::max());
@@ -134,6 +136,13 @@ struct ReturnAnswer {
 };
 
 }  // namespace
+
+bool may_end_by_others(functions::FunctionId function)
+{
+    using enum functions::SemanticClass;
+    const auto semantic_class = functions::semantic_class(function);
+    return semantic_class >= Waitall && semantic_class <= Testsome;
+}
 
 ExamplesByLink own_transfers(const Replay& replay, const rules::CallCosts& costs)
 {

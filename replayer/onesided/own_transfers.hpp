@@ -11,6 +11,9 @@
 namespace critpath::replayer
 {
 
+/// Whether the call may have waited for something else than a transfer between windows.
+bool may_end_by_others(functions::FunctionId function);
+
 /// By link, of the owned processes. Of transfers that somebody waited for, those count as moved whose targets were
 /// outside of MPI meanwhile: they may have stood still. Collective over `replay.comm`.
 ExamplesByLink own_transfers(const Replay& replay, const rules::CallCosts& costs);
