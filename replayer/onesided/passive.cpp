@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/exchange.hpp"
 #include "replayer/onesided/came_back.hpp"
+#include "replayer/onesided/own_transfers.hpp"
 #include "replayer/onesided/phase.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ struct EpochQuestion {
     std::uint32_t window, target, origin, at;
     std::uint32_t event;  // into window_events of the origin
     std::uint32_t exclusive;
+    std::uint32_t by_request, padding;  // 1: it is the call that completes the event's request
     Ns enter, leave;
     Ns released_by;  // a conflicting epoch was over by then, or began later
 };
@@ -58,7 +60,7 @@ struct EpochAnswer {
     std::uint32_t to;      // process that the transfer goes to
     std::uint32_t waited;  // the unlock, for that
     std::uint32_t unsure;  // 1: within the error of the clocks, another epoch may have released it
-    std::uint32_t padding;
+    std::uint32_t by_request;
     rules::Enter progress;
     // Likewise, if the clock of the target were off, within its error; as that of the origin shows it.
     std::array<rules::Enter, 4> shifted;
@@ -79,7 +81,7 @@ public:
     void take_interest(std::vector<std::uint8_t>& interests) const
     {
         for (std::uint32_t i = 0; i < process_.trace.window_events.size(); ++i) {
-            if (!asks(i))
+            if (!asks(i, false) && !asks(i, true))
                 continue;
             const Epoch& epoch = process_.epochs.locks[process_.epochs.of_event[i].epoch];
             const WindowEvent& lock = process_.event(epoch.begin);
@@ -127,32 +129,15 @@ public:
     template <class Send>
     void ask(std::uint32_t i, const std::vector<std::uint8_t>& interests, Send send)
     {
-        if (!asks(i))
-            return;
-        const WindowEvent& event = process_.event(i);
-        const Epoch& epoch = process_.epochs.locks[process_.epochs.of_event[i].epoch];
-        const WindowEvent& lock = process_.event(epoch.begin);
-        const ProcessId self = process_.trace.process;
-        const Ns leave = process_.leave(i);
-        const bool is_end = epoch.end == i || epoch.end == Epoch::open;
-        const Ns released_by = is_end ? leave : std::max(leave, process_.enter(epoch.end).time);
-        EpochQuestion question{lock.window.value,      all_targets, self.value, 0, i, lock.exclusive ? 1U : 0U,
-                               process_.enter(i).time, leave,       released_by};
-        if (lock.target < 0 || (lock.exclusive && (interests[lock.window.value] & has_all) != 0)) {
-            question.at = process_.place_of_all(lock.window).value;
-            send(question);
-        }
-        const std::int32_t rank = event.target >= 0 ? event.target : lock.target;
-        if (const auto target = process_.target(lock.window, rank)) {
-            question.target = question.at = target->value;
-            send(question);
-        }
+        for (const bool by_request : {false, true})
+            if (asks(i, by_request))
+                ask(i, by_request, interests, send);
     }
 
     /// Of several unlocks, the rule for messages takes the one that reached the call last.
     void take(const EpochAnswer& answer)
     {
-        const CallRef call = process_.event(answer.event).call;
+        const CallRef call = waiting_call(process_.event(answer.event), answer.by_request != 0);
         if (answer.unlock.valid()) {
             // Where the unlock had to wait for its transfers itself, these are what others wait for, too.
             const rules::Link link = link_between(definitions_, {answer.holder}, {answer.to});
@@ -214,7 +199,7 @@ private:
     {
         const WindowEvent& event = process_.event(answer.event);
         const bool is_transfer = event.what == WindowEvent::What::Transfer;
-        const rules::Waiting waiting = process_.waiting(event.call);
+        const rules::Waiting waiting = process_.waiting(waiting_call(event, answer.by_request != 0));
         const Ns transfer = process_.transfer_time({answer.target}, event.bytes);
         const Ns usual = 4 * transfer + waiting.threshold;
         if (is_transfer && waiting.excess <= transfer + waiting.threshold &&
@@ -261,11 +246,51 @@ private:
         }
     }
 
-    /// Calls of lock epochs that somebody may have to explain.
-    [[nodiscard]] bool asks(std::uint32_t i) const
+    /// Of an event, or of the request that it has.
+    [[nodiscard]] static CallRef waiting_call(const WindowEvent& event, bool by_request)
     {
-        return process_.epochs.of_event[i].kind == Epochs::Kind::Lock &&
-               process_.may_have_waited(process_.event(i).call);
+        return by_request ? event.completion : event.call;
+    }
+
+    /// Calls of lock epochs that somebody may have to explain.
+    [[nodiscard]] bool asks(std::uint32_t i, bool by_request) const
+    {
+        const CallRef call = waiting_call(process_.event(i), by_request);
+        return process_.epochs.of_event[i].kind == Epochs::Kind::Lock && call.valid() &&
+               !(by_request && may_end_by_others(process_.function(call))) && process_.may_have_waited(call);
+    }
+
+    template <class Send>
+    void ask(std::uint32_t i, bool by_request, const std::vector<std::uint8_t>& interests, Send send) const
+    {
+        const WindowEvent& event = process_.event(i);
+        const Epoch& epoch = process_.epochs.locks[process_.epochs.of_event[i].epoch];
+        const WindowEvent& lock = process_.event(epoch.begin);
+        const ProcessId self = process_.trace.process;
+        const CallRef call = waiting_call(event, by_request);
+        const Ns leave = leave_of(process_.trace, call);
+        const bool is_end = epoch.end == i || epoch.end == Epoch::open;
+        const Ns released_by = is_end ? leave : std::max(leave, process_.enter(epoch.end).time);
+        EpochQuestion question{lock.window.value,
+                               all_targets,
+                               self.value,
+                               0,
+                               i,
+                               lock.exclusive ? 1U : 0U,
+                               by_request ? 1U : 0U,
+                               0,
+                               enter_of(process_.trace, call).time,
+                               leave,
+                               released_by};
+        if (lock.target < 0 || (lock.exclusive && (interests[lock.window.value] & has_all) != 0)) {
+            question.at = process_.place_of_all(lock.window).value;
+            send(question);
+        }
+        const std::int32_t rank = event.target >= 0 ? event.target : lock.target;
+        if (const auto target = process_.target(lock.window, rank)) {
+            question.target = question.at = target->value;
+            send(question);
+        }
     }
 
     void depend_on(CallRef call, std::uint32_t transfer)
@@ -436,6 +461,7 @@ EpochAnswer answer(const Replay& replay, const rules::Calibration& calibration, 
     EpochAnswer answer{};
     answer.origin = question.origin;
     answer.event = question.event;
+    answer.by_request = question.by_request;
     answer.target = question.target;
     answer.unsure = found.unsure ? 1 : 0;
     if (found.last != nullptr) {

@@ -559,20 +559,34 @@ TEST(OneSided, ALargeTransferOfLongAgoDoesNotExplainAWait)
     EXPECT_THAT(path(p), HasSubstr("compute 1: 31-2400 | transfer? 1>0: 2400-2404 | compute 0: 2404-2410"));
 }
 
-/// Where all transfers stood still, what they took since their targets came back is what is learned.
+/// Where all transfers stood still, what they took since their targets came back is what is learned, whichever call
+/// waited for that.
 TEST(OneSided, StandingStillIsNotLearnedAsTheTimeOfTransfers)
 {
-    Program p(2);
-    const auto window = p.window({0, 1});
-    for (const int begin : {0, 2000}) {
-        p[0].lock({begin + 100, begin + 101}, window, 1);
-        p[0].put({begin + 110, begin + 1130}, window, 1);
-        p[0].unlock({begin + 1131, begin + 1132}, window, 1);
-        p[1].call(FunctionId::MPI_Wait, {begin + 1100, begin + 1101});
+    using Waits = std::function<void(Rank&, model::WindowId, int begin)>;
+    const Waits transfer = [](Rank& rank, model::WindowId window, int begin) {
+        rank.put({begin, begin + 1020}, window, 1);
+    };
+    const Waits flush = [](Rank& rank, model::WindowId window, int begin) {
+        rank.put({begin, begin + 1}, window, 1);
+        rank.flush({begin + 2, begin + 1020}, window, 1);
+    };
+    const Waits request = [](Rank& rank, model::WindowId window, int begin) {
+        rank.rput({begin, begin + 1}, window, 1, 8, {begin + 2, begin + 1020});
+    };
+    for (const Waits& waits : {transfer, flush, request}) {
+        Program p(2);
+        const auto window = p.window({0, 1});
+        for (const int begin : {0, 2000}) {
+            p[0].lock({begin + 100, begin + 101}, window, 1);
+            waits(p[0], window, begin + 110);
+            p[0].unlock({begin + 1131, begin + 1132}, window, 1);
+            p[1].call(FunctionId::MPI_Wait, {begin + 1100, begin + 1101});
+        }
+        p[0].finish(3300);
+        p[1].finish(3200);
+        EXPECT_THAT(path(p), HasSubstr("compute 1: 1101-3100 | transfer? 1>0: 3100-3130 | "));
     }
-    p[0].finish(3300);
-    p[1].finish(3200);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 1101-3100 | transfer? 1>0: 3100-3130 | "));
 }
 
 /// Two ranks complete what rank 0 exposes: rank 1's transfer is there at 1104, and rank 2 is in its call until 1105 for
