@@ -85,39 +85,37 @@ bool has_more_faults(const model::Difference& d)
     return d.page_faults >= least_faults && d.page_faults / many_times >= d.peers_page_faults;
 }
 
+/// What is not blocked, of all compared gaps; and of those of the peers.
+struct Runnable {
+    explicit Runnable(const model::Difference& d)
+        : own(static_cast<double>(d.compared_ns) * (1 - part(d.own_blocked_ns, d.looked_at_ns))),
+          peers(own - static_cast<double>(d.longer_ns() - d.blocked_ns))
+    {
+    }
+
+    /// Their difference for each unit of the logarithm of a factor, ns.
+    [[nodiscard]] double per_log() const
+    {
+        const double most = std::max(own, peers), least = std::clamp(std::min(own, peers), 1.0, std::max(most, 1.0));
+        return most - least < 1 ? most : (most - least) / std::log(most / least);
+    }
+
+    double own, peers;
+};
+
 std::int64_t longer_on_processor_ns(const model::Difference& d)
 {
-    const auto own = static_cast<double>(d.compared_ns), peers = static_cast<double>(d.peers_ns);
     const auto term = static_cast<double>(d.longer_ns() - d.preempted_ns - d.blocked_ns);
-    if (own <= 0 || peers <= 0)
+    const double per_log = Runnable(d).per_log();
+    if (per_log <= 0)
         return std::llround(term);
-    const double mean = own == peers ? own : (own - peers) / std::log(own / peers);  // logarithmic
+    const auto own = static_cast<double>(d.compared_ns);
     const double on_processor = own * (1 - part(d.own_preempted_ns + d.own_blocked_ns, d.looked_at_ns));
-    return std::llround(on_processor * (1 - std::exp(-term / mean)));
+    return std::llround(on_processor * (1 - std::exp(-term / per_log)));
 }
 
-/// What is not blocked may be a vanishing part, thousands of times as long as on the peers. But what it takes longer
-/// is at most all of it, and what it takes less is at most all of the peers': the rest of the logarithms is of what is
-/// blocked.
-void bound_not_blocked(const model::Difference& d, Reason& reason)
-{
-    const double not_blocked = static_cast<double>(d.compared_ns) * (1 - part(d.own_blocked_ns, d.looked_at_ns));
-    const double most = std::max(not_blocked, 0.0) / static_cast<double>(std::max<std::int64_t>(d.peers_ns, 1));
-    constexpr auto blocked = static_cast<std::size_t>(Factor::Blocked);
-    const double sum = std::accumulate(reason.parts.begin(), reason.parts.begin() + blocked, 0.0);
-    const double bounded = std::clamp(sum, -1.0, most);
-    constexpr double worth_it = 0.05;  // of the time
-    if (std::abs(sum - bounded) <= worth_it * (1 + reason.excess))
-        return;
-    for (std::size_t i = 0; i < blocked; ++i) {
-        reason.parts[i] *= bounded / sum;
-        reason.errors[i] *= bounded / sum;
-    }
-    reason.parts[blocked] += sum - bounded;
-}
-
-/// As far as the gaps tell it by themselves, whatever their threads do.
-Reason reason_of(const model::Difference& s)
+/// As far as the gaps tell it by themselves, whatever their threads do. `code`: what they are time of.
+Reason reason_of(const model::Difference& s, const Code& code)
 {
     Reason e;
     const std::array<std::int64_t, factors> ns = {s.instructions_ns,     s.cycles_ns,     s.frequency_ns,
@@ -131,7 +129,6 @@ Reason reason_of(const model::Difference& s)
         e.parts[i] = part(ns[i], peers);
         e.errors[i] = part(errors[i], peers);
     }
-    bound_not_blocked(s, e);
     if (e.excess <= balanced_within)
         return e;
     e.cause = Factor::Processor;
@@ -141,7 +138,7 @@ Reason reason_of(const model::Difference& s)
             largest = e.parts[i];
             e.cause = Factor(i);
         }
-    if (*e.cause < Factor::Preempted && has_more_faults(s) &&
+    if (*e.cause < Factor::Preempted && has_more_faults(s) && !code.longer_without_faults &&
         longer_on_processor_ns(s) <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
     return e;
@@ -150,7 +147,7 @@ Reason reason_of(const model::Difference& s)
 void add_excess(Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    static_cast<Reason&>(e) = reason_of(s);
+    static_cast<Reason&>(e) = reason_of(s, e.code);
     if (!e.cause)
         return;
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
@@ -280,7 +277,7 @@ std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::siz
         if (are_samples_forgotten)
             forget_samples(static_cast<model::Difference&>(rank));
         RankReason& reason = reasons.emplace_back();
-        static_cast<Reason&>(reason) = reason_of(rank);
+        static_cast<Reason&>(reason) = reason_of(rank, e.code);
         if (!e.knows_all_off() && reason.cause == Factor::Processor)
             reason.cause = Factor::Time;
         reason.rank = rank.process.value;
@@ -412,6 +409,11 @@ bool Explanation::has_more_migrations() const
     const std::int64_t own = stretch->migrations;
     return own >= least_migrations && own / many_times >= stretch->peers_migrations &&
            part(own * migration_ns, stretch->compared_ns) >= off_from;
+}
+
+double Explanation::per_log_ns() const
+{
+    return Runnable(*stretch).per_log();
 }
 
 std::int64_t Explanation::longer_on_processor_ns() const

@@ -97,6 +97,8 @@ struct Code {
     // the functions with the most of it, of which one may have more than all together, where that is more than chance.
     std::int64_t longer_ns = 0;
     std::vector<FunctionShare> longer;
+    // Those functions have hardly any of the path's page faults, so that these do not make the difference.
+    bool longer_without_faults = false;
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
@@ -213,6 +215,8 @@ struct Explanation : Reason {
     [[nodiscard]] bool has_more_migrations() const;
     /// By itself: the part of the difference also has what lacking a processor makes of it.
     [[nodiscard]] std::int64_t longer_on_processor_ns() const;
+    /// Of what is not blocked, how much longer it takes for each unit of the logarithm of a factor.
+    [[nodiscard]] double per_log_ns() const;
     /// For something else than its threads.
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
     [[nodiscard]] Losses losses() const;

@@ -137,6 +137,23 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     }
 }
 
+/// Whether most of that is in functions whose part of all page faults on the path is not even half of their part of
+/// the difference.
+bool is_longer_without_faults(const model::Profile& profile, const std::vector<FunctionShare>& longer)
+{
+    std::map<std::string_view, std::int64_t> faults;  // by function
+    std::int64_t all = 0;
+    for (const model::EventCount& count : profile.path_events)
+        if (profile.events[count.event] == "page-faults") {
+            faults[profile.row(count.call_path).name] += count.count;
+            all += count.count;
+        }
+    double with = 0, without = 0;
+    for (const FunctionShare& function : longer)
+        (2 * part(faults[function.name], all) >= function.share ? with : without) += function.share;
+    return all > 0 && without > with;
+}
+
 std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
 {
     return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
@@ -312,6 +329,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
+    code.longer_without_faults = is_longer_without_faults(profile, code.longer);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;
@@ -360,35 +378,25 @@ Losses Explanation::losses() const
     return losses;
 }
 
-/// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: Λ times the logarithm of what
-/// spinning makes of the time on the processor, and Λ/M times what being blocked is of that time.
+/// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: what spinning makes of the
+/// time on the processor, and what is blocked for them.
 std::int64_t Explanation::longer_for_threads_ns() const
 {
     const model::Stretch& s = *stretch;
     const std::int64_t off = scaled(s.own_preempted_ns + s.own_blocked_ns, s.compared_ns, s.looked_at_ns);
-    const auto time = static_cast<double>(s.compared_ns);
-    const double on = std::max(time - static_cast<double>(off), 1.0);
+    const double on = std::max(static_cast<double>(s.compared_ns - off), 1.0);
     if (s.compared_ns <= s.peers_ns)
         return 0;
     const auto compared = [&](std::int64_t ns) { return static_cast<double>(scaled(ns, s.compared_ns, s.path_ns)); };
-    const double log_time = std::log(time / static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1)));
-    const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
 
     const double more_spinning = std::clamp(compared(code.sampled_spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
     const double by_processor = std::max(ns_of(on_processor_part(*this)), 0.0);
-    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)), by_processor);
+    const double spinning = std::min(per_log_ns() * std::log(on / (on - more_spinning)), by_processor);
 
     // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
-    const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
-    const double factor = time / on;
-    const double mean = std::abs(log_off) < 1e-9 ? factor : factor * -std::expm1(-log_off) / log_off;
-    const double longer_blocked = ns_of(parts[static_cast<std::size_t>(Factor::Blocked)]);
-    // Where it is more than its logarithm says, next to nothing is not blocked (reason_of).
-    const bool is_bounded = std::abs(longer_blocked - static_cast<double>(s.blocked_ns)) > 1;
-    const double by_blocked = is_bounded ? 1 : per_log / mean / on;
-    const double otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
+    const auto otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
     const double blocked =
-        std::clamp(longer_blocked - by_blocked * otherwise, 0.0, by_blocked * compared(code.blocked_ns));
+        std::clamp(static_cast<double>(s.blocked_ns) - otherwise, 0.0, std::max(compared(code.blocked_ns), 0.0));
     return static_cast<std::int64_t>(blocked + spinning);
 }
 

@@ -35,6 +35,11 @@ std::int64_t Gap::on_processor() const
     return std::clamp(ns - preempted - blocked, std::min(time(), least_on_processor), time());
 }
 
+std::int64_t Gap::runnable() const
+{
+    return std::clamp(ns - blocked, on_processor(), time());
+}
+
 namespace
 {
 
@@ -75,8 +80,11 @@ void PeerSums::add(const Gap& gap, std::int64_t ns)
     slower += gap.ns > ns ? 1 : 0;
     const std::int64_t log = fixed_log(gap.time());
     time += log;
-    if (gap.is_off())
-        off_factor += log - fixed_log(gap.on_processor());
+    if (gap.is_off()) {
+        const std::int64_t runnable = fixed_log(gap.runnable());
+        blocked_factor += log - runnable;
+        preempted_factor += runnable - fixed_log(gap.on_processor());
+    }
     if (gap.has_instructions()) {
         ++counted_instructions;
         instructions += fixed_log(gap.counted.instructions);
@@ -85,8 +93,6 @@ void PeerSums::add(const Gap& gap, std::int64_t ns)
         ++counted_cycles;
         cycles += fixed_log(gap.counted.cycles);
     }
-    preempted += gap.preempted;
-    blocked += gap.blocked;
     page_faults += gap.page_faults;
     migrations += gap.migrations;
 }
@@ -101,33 +107,21 @@ double logarithmic_mean(double a, double b, double log_ratio)
     return std::abs(log_ratio) < equal ? a : (a - b) / log_ratio;
 }
 
-/// Of the difference of two logarithms of time by time on the processor, what is due to being preempted. Such a factor
-/// F is 1 + p + b, with both kinds of time by that on the processor, so that ln F - ln G = (F - G) / mean(F, G), where
-/// F - G is the sum of a difference of each kind.
-double part_of_preempted(double own_log, const Gap& own, double peers_log, const PeerSums& others)
+/// The geometric mean of a product of the others, of whose logarithms `sum` is.
+double mean_of(std::int64_t sum, std::int64_t processes)
 {
-    const auto by_processor = [](double log, std::int64_t preempted, std::int64_t blocked) {
-        const auto off = static_cast<double>(preempted + blocked);
-        return preempted == 0 ? 0 : std::expm1(log) * static_cast<double>(preempted) / off;
-    };
-    const double difference =
-        by_processor(own_log, own.preempted, own.blocked) - by_processor(peers_log, others.preempted, others.blocked);
-    return difference / logarithmic_mean(std::exp(own_log), std::exp(peers_log), own_log - peers_log);
-}
-
-/// Of the others.
-double mean_time(const PeerSums& others)
-{
-    return std::exp(static_cast<double>(others.time) / static_cast<double>(others.processes) / fixed_one);
+    return std::exp(static_cast<double>(sum) / static_cast<double>(processes) / fixed_one);
 }
 
 }  // namespace
 
 double per_log(const Gap& own, const PeerSums& others, std::int64_t path_ns)
 {
-    const auto time = static_cast<double>(own.time());
-    const double all = above(fixed_log(own.time()), others.time, others.processes);
-    return logarithmic_mean(time, mean_time(others), all) * static_cast<double>(path_ns) / time;
+    const auto runnable = static_cast<double>(own.runnable());
+    const std::int64_t sum = others.time - others.blocked_factor;
+    const double all = above(fixed_log(own.runnable()), sum, others.processes);
+    return logarithmic_mean(runnable, mean_of(sum, others.processes), all) * static_cast<double>(path_ns) /
+           static_cast<double>(own.time());
 }
 
 Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
@@ -137,24 +131,22 @@ Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
     Split result;
     result.has_instructions = own.has_instructions() && others.counted_instructions == n;
     result.has_cycles = own.has_cycles() && others.counted_cycles == n;
-    result.peers = rounded(mean_time(others) * part);
-    if (!result.has_instructions && !result.has_cycles && !own.is_off() && others.off_factor == 0) {
+    result.peers = rounded(mean_of(others.time, n) * part);
+    if (!result.has_instructions && !result.has_cycles && !own.is_off() && others.blocked_factor == 0 &&
+        others.preempted_factor == 0) {
         result.processor = path_ns - result.peers;
         return result;
     }
 
-    const std::int64_t log = fixed_log(own.time());
-    const std::int64_t off_factor = own.is_off() ? log - fixed_log(own.on_processor()) : 0;
-    const double off = above(off_factor, others.off_factor, n);
-    const double on = above(log, others.time, n) - off;
+    const std::int64_t log_on = fixed_log(own.on_processor());
+    const double on = above(log_on, others.time - others.blocked_factor - others.preempted_factor, n);
+    const double preempted = above(fixed_log(own.runnable()) - log_on, others.preempted_factor, n);
     const double mean = per_log(own, others, path_ns);
     const double instructions =
         result.has_instructions ? above(fixed_log(own.counted.instructions), others.instructions, n) : 0;
     const double cycles = result.has_cycles ? above(fixed_log(own.counted.cycles), others.cycles, n) : 0;
-
-    const double peers_log = static_cast<double>(others.off_factor) / static_cast<double>(n) / fixed_one;
-    const double preempted =
-        mean * part_of_preempted(static_cast<double>(off_factor) / fixed_one, own, peers_log, others);
+    const double blocked = static_cast<double>(own.time() - own.runnable()) -
+                           (mean_of(others.time, n) - mean_of(others.time - others.blocked_factor, n));
 
     struct FactorPart {
         std::int64_t Split::*of;
@@ -169,8 +161,8 @@ Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
         {&Split::frequency, has_cycles, mean * (on - cycles)},
         {&Split::instruction_time, has_instructions && !has_cycles, mean * (on - instructions)},
         {&Split::all_cycles, !has_instructions && has_cycles, mean * cycles},
-        {&Split::preempted, true, preempted},
-        {&Split::blocked, true, mean * off - preempted},
+        {&Split::preempted, true, mean * preempted},
+        {&Split::blocked, true, blocked * part},
     }};
     std::int64_t rest = path_ns - result.peers;
     const FactorPart* largest = &parts.back();

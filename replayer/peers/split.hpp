@@ -32,6 +32,8 @@ struct Gap {
     /// least, or all of it: what is shorter is not measured that well, and would say that a factor is infinite.
     [[nodiscard]] std::int64_t time() const;
     [[nodiscard]] std::int64_t on_processor() const;
+    /// On the processor, or waiting for one.
+    [[nodiscard]] std::int64_t runnable() const;
     [[nodiscard]] bool is_off() const { return preempted + blocked > 0; }
 };
 
@@ -48,19 +50,18 @@ inline std::int64_t rounded(double x)
 /// Sums over the same gap of other processes. Travels as an array of 64-bit integers, of which the first few are all
 /// that there is to say where nobody knows more than times.
 struct PeerSums {
-    static constexpr int fields = 12, fields_of_times = 3;
+    static constexpr int fields = 11, fields_of_times = 3;
 
     std::int64_t processes = 0;
     std::int64_t slower = 0;                // processes that took longer
     std::int64_t time = 0;                  // of logarithms
-    std::int64_t off_factor = 0;            // likewise: of the time against that on the processor
+    std::int64_t blocked_factor = 0;        // likewise: of the time against that in which it was not blocked
+    std::int64_t preempted_factor = 0;      // likewise: of that against the time on the processor
     std::int64_t counted_instructions = 0;  // processes that have counted them; of these, of logarithms:
     std::int64_t instructions = 0;
     std::int64_t counted_cycles = 0;  // likewise
     std::int64_t cycles = 0;
-    std::int64_t preempted = 0;  // from here: of the values themselves
-    std::int64_t blocked = 0;
-    std::int64_t page_faults = 0;
+    std::int64_t page_faults = 0;  // from here: of the values themselves
     std::int64_t migrations = 0;
 
     /// One more process; `ns`: what the gap takes on the process that is compared with it.
@@ -88,7 +89,7 @@ struct Split {
 Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns);
 
 /// How much longer a gap takes, as far as it is on the path, for each unit of the logarithm of a factor, ns: the
-/// logarithmic mean of what it takes and what it takes the others.
+/// logarithmic mean of what it takes and what it takes the others, but for what is blocked.
 double per_log(const Gap& own, const PeerSums& others, std::int64_t path_ns);
 
 }  // namespace critpath::replayer

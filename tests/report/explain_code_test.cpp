@@ -109,6 +109,26 @@ TEST(ExplainCode, NamesTheCodeThatMakesTheDifferenceWhereProcessorsAreShared)
     EXPECT_THAT(explain(p, 0).headline(), HasSubstr(": 100 % longer than its peers, mostly by more, besides"));
 }
 
+/// A rank that works more and has page faults besides works more, if it has them elsewhere.
+TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThem)
+{
+    model::Profile p = one_stretch();
+    p.stretches[0].page_faults = 100'000;
+    set_code(p, {{sampled("extra"), {0, {}, 400 * ms, 400, 0, 0, 0}},
+                 {sampled("faulty"), {0, {}, 100 * ms, 100, 0, 0, 0}},
+                 {sampled("common"), {0, {}, 500 * ms, 500, 0, 0, 500 * ms}}});
+    p.events = {"page-faults"};
+    const auto path_of = [&](std::size_t code) { return p.stretch_code[code].call_path; };
+    p.path_events = {{path_of(0), {3}, 0, 4000}, {path_of(1), {3}, 0, 96'000}};
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("It had 100,000 page faults, its peers 0 each."));
+    EXPECT_THAT(sentence(p), HasSubstr("The difference is in extra (80 %) and faulty (20 %)."));
+    p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}};
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
+    p.path_events.clear();  // nothing is known of them
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
+}
+
 TEST(ExplainCode, NamesNoCodeForTheDifferenceWhereNothingTells)
 {
     const auto with = [](std::int64_t build_ns, std::int64_t of_peers_ns, const auto& change) {
@@ -423,9 +443,9 @@ TEST(ExplainCode, ThreadsAreTheReasonWhereNothingElseIsDone)
     model::Profile p = threaded_stretch(0, 950 * ms);
     model::Stretch& s = p.stretches[0];
     s.own_blocked_ns = 999 * ms;
-    s.processor_ns = 5000 * ms;
+    s.processor_ns = -499 * ms;
     s.preempted_ns = 0;
-    s.blocked_ns = -4500 * ms;
+    s.blocked_ns = 999 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
 }
 

@@ -433,20 +433,22 @@ TEST(Explain, AlwaysIsSaidOfNearlyAll)
     EXPECT_THAT(sentence(p), HasSubstr("Mostly rank 3 (persistent, 60 %)"));
 }
 
-/// A thousandth of a stretch is on the processor, and of a thousandth of that on the peers: that is the logarithm, and
-/// not what makes the difference.
-TEST(Explain, WhatIsBlockedNearlyAlwaysIsNotLongerByItsWork)
+/// It is blocked for nearly all of its time, and its peers work for nearly all of theirs; or the other way round.
+TEST(Explain, WhatIsBlockedIsNoMoreThanThatTime)
 {
     model::Profile p = one_stretch();
     model::Stretch& s = p.stretches[0];
     s.own_blocked_ns = 999 * ms;
     s.preempted_ns = 0;
-    s.processor_ns = 5000 * ms;
-    s.blocked_ns = -4500 * ms;
+    s.processor_ns = -499 * ms;
+    s.blocked_ns = 999 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
-    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +100 % by more of its time blocked."));
-    // The peers are: then all that it has is more than they have, less what they are blocked.
+    EXPECT_EQ(explain(p, 0).longer_on_processor_ns(), -499 * ms);
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +200 % by more of its time blocked, -100 % by less time on "
+                                       "the processor."));
     s.own_blocked_ns = 0;
+    s.processor_ns = 1000 * ms;
+    s.blocked_ns = -500 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
     EXPECT_THAT(sentence(p), HasSubstr("+200 % by more time on the processor, -100 % by less of its time blocked."));
 }

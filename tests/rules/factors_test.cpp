@@ -121,23 +121,33 @@ TEST(Split, WhoIsBlockedAsLongLeavesTheDifferenceToPreempted)
     EXPECT_NEAR(static_cast<double>(back.blocked), 0, 1000);
 }
 
-TEST(Split, TimeOffTheProcessorIsSharedByDifferences)
+TEST(Split, BlockedIsTimeByItselfAndPreemptedIsAFactorOfTheRest)
 {
-    // By time on the processor, p and b: ln(1 + p + b) - ln(1 + p' + b') = ((p - p') + (b - b')) / mean.
     constexpr std::int64_t ms = 1'000'000;
     const Gap peer{100 * ms + 20 * ms + 40 * ms, 20 * ms, 40 * ms, 0, {}};
     const Gap own{200 * ms + 160 * ms + 20 * ms, 160 * ms, 20 * ms, 0, {}};
     const Split s = split_from(own, peer);
-    const double mean = static_cast<double>(own.ns - peer.ns) / std::log(380.0 / 160);
-    const double mean_factor = (1.9 - 1.6) / std::log(1.9 / 1.6);
+    const double mean = 240 * ms / std::log(360.0 / 120);
     EXPECT_NEAR(static_cast<double>(s.processor), mean * std::log(2.0), 10);
-    EXPECT_NEAR(static_cast<double>(s.preempted), mean * (0.8 - 0.2) / mean_factor, 10);
-    EXPECT_NEAR(static_cast<double>(s.blocked), mean * (0.1 - 0.4) / mean_factor, 10);
+    EXPECT_NEAR(static_cast<double>(s.preempted), mean * std::log(1.8 / 1.2), 10);
+    EXPECT_NEAR(static_cast<double>(s.blocked), -20 * ms, 10);
     EXPECT_EQ(sum_of_split(s), own.ns - peer.ns);
-    // Preempted instead of blocked: the factor is the same, and what one is longer the other one is shorter.
     const Split other = split_from({150 * ms, 50 * ms, 0, 0, {}}, {150 * ms, 0, 50 * ms, 0, {}});
     EXPECT_NEAR(static_cast<double>(other.preempted), 50 * ms, 10);
     EXPECT_EQ(other.preempted, -other.blocked);
+}
+
+// Twice the work is preempted for twice as long where two share a processor: all of that is the work. But to be blocked
+// for longer is time of its own, however little else there is.
+TEST(Split, MoreWorkIsPreemptedForLongerButNotBlocked)
+{
+    constexpr std::int64_t ms = 1'000'000;
+    const Split shared = split_from({400 * ms, 200 * ms, 0, 0, {}}, {200 * ms, 100 * ms, 0, 0, {}});
+    EXPECT_NEAR(static_cast<double>(shared.processor), 200 * ms, 1000);
+    EXPECT_NEAR(static_cast<double>(shared.preempted), 0, 1000);
+    const Split naps = split_from({20 * ms, 0, 19 * ms, 0, {}}, {ms / 10, 0, 0, 0, {}});
+    EXPECT_NEAR(static_cast<double>(naps.processor), ms - ms / 10, 1000);
+    EXPECT_NEAR(static_cast<double>(naps.blocked), 19 * ms, 1000);
 }
 
 TEST(Split, IsFiniteAndExactWhateverTheGaps)
