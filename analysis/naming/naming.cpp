@@ -3,11 +3,16 @@
 #include "analysis/naming/naming.hpp"
 
 #include "analysis/model/sort_and_sum.hpp"
+#include "analysis/naming/path_tails.hpp"
 #include "formats/binary/demangle.hpp"
 #include "formats/binary/function_names.hpp"
+#include "formats/binary/function_symbols.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -90,6 +95,29 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
         });
 }
 
+/// "kernel [util.c:0x1240]".
+struct MarkedName {
+    std::string function;
+    std::string file;
+    std::uint64_t start = 0;
+};
+
+std::optional<MarkedName> marked_name(const model::Row& row)
+{
+    constexpr int hex = 16;
+    const std::string_view name = row.name;
+    const std::size_t bracket = name.rfind(" [");
+    const std::size_t mark = name.rfind(binary::file_mark);
+    if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/') || !name.ends_with(']') ||
+        bracket == name.npos || mark == name.npos || mark < bracket + 2)
+        return std::nullopt;
+    MarkedName marked = {std::string(name.substr(0, bracket)),
+                         std::string(name.substr(bracket + 2, mark - bracket - 2))};
+    const char* const end = name.data() + name.size() - 1;
+    const auto [behind, error] = std::from_chars(name.data() + mark + binary::file_mark.size(), end, marked.start, hex);
+    return error == std::errc() && behind == end ? std::optional(std::move(marked)) : std::nullopt;
+}
+
 /// As GNU's and other compilers call procedures that are in no module: "step_", "inner.0", "MAIN__". Whether it is one,
 /// only debug information knows, which takes its time.
 bool may_be_fortran(std::string_view symbol)
@@ -159,6 +187,38 @@ void complete_names(model::Profile& profile, const NameOf& name_of)
         use_rows(profile, sort_rows(profile.rows));
 }
 
+void name_namesakes(model::Profile& profile, const UnitFileOf& file_of)
+{
+    // By binary and function; and by file the rows, several if it was compiled several times.
+    std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::uint32_t>>> namesakes;
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        const model::Row& row = profile.rows[i];
+        const std::optional<MarkedName> marked = marked_name(row);
+        if (!marked)
+            continue;
+        std::string file = file_of(recorded_module(profile, row.module), marked->start);
+        // What optimisation at link time has made of several files is of none.
+        if (std::filesystem::path(file).filename() == std::filesystem::path(marked->file).filename())
+            namesakes[{row.module, marked->function}][std::move(file)].push_back(i);
+    }
+    bool is_changed = false;
+    for (const auto& [function, files] : namesakes) {
+        std::set<std::string> paths;
+        for (const auto& entry : files)
+            paths.insert(entry.first);
+        // Others of the binary may not have been sampled, but in another run: one directory says which this is.
+        const std::map<std::string, std::string> tails = path_tails(paths, 1);
+        for (const auto& [file, rows] : files) {
+            if (rows.size() != 1)
+                continue;
+            profile.rows[rows.front()].name = fmt::format("{} [{}]", function.second, tails.at(file));
+            is_changed = true;
+        }
+    }
+    if (is_changed)
+        use_rows(profile, sort_rows(profile.rows));
+}
+
 void name_functions(model::Profile& profile, binary::SourceLines& lines, const IsWanted& is_wanted)
 {
     binary::FunctionNames names;
@@ -168,6 +228,9 @@ void name_functions(model::Profile& profile, binary::SourceLines& lines, const I
                    });
     name_fortran(profile, [&](const binary::Module& module, const std::string& symbol) {
         return is_wanted(module.path.native()) ? lines.fortran_name(module, symbol) : std::string();
+    });
+    name_namesakes(profile, [&](const binary::Module& module, std::uint64_t address) {
+        return is_wanted(module.path.native()) ? lines.unit_file(module, address) : std::string();
     });
 }
 

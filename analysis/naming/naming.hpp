@@ -40,10 +40,18 @@ void name_fortran(model::Profile& profile, const FortranNameOf& name_of);
 /// the result have them: those of parts stay beside each other.
 void complete_names(model::Profile& profile, const NameOf& name_of);
 
+/// As binary::SourceLines::unit_file().
+using UnitFileOf = std::function<std::string(const binary::Module& module, std::uint64_t address)>;
+
+/// Functions that the symbol table tells apart only by their addresses, since their files are called alike
+/// ("kernel [util.c:0x1240]"), have as many of the directories of these files, one or more, as tell them apart:
+/// "kernel [a/util.c]". Of those that have no others, or none that `file_of` knows, the names stay.
+void name_namesakes(model::Profile& profile, const UnitFileOf& file_of);
+
 /// Whether files of the binary at this path are to be read.
 using IsWanted = std::function<bool(const std::string& path)>;
 
-/// Both, from the files of this machine.
+/// All of these, from the files of this machine.
 void name_functions(model::Profile& profile, binary::SourceLines& lines, const IsWanted& is_wanted);
 
 }  // namespace critpath::naming

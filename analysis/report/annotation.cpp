@@ -94,6 +94,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     result.outlined = outlined_of(result.function, names, profile);
     add_time_off(profile, selection, result);
     for (const model::AddressTime& time : profile.addresses) {
+        const std::string& module = profile.row(time.call_path).module;
         bool is_counted = false;  // a function may be inlined into itself
         std::map<std::string, std::pair<std::string, int>> inner;
         visit(profile.row_of(time.call_path), time.address,
@@ -106,12 +107,15 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
                       add(result.inlined[inlined], time, place.first, place.second);
                   is_counted = true;
                   add(result.time, time);
+                  add(result.modules[module], time);
                   add(result.addresses[{profile.row_of(time.call_path), time.address}], time);
                   if (!file.empty() && line > 0)
-                      add(result.lines[{file, line}].own, time);
+                      add(result.lines[{module, file, line}].own, time);
               });
     }
     for (const CallTime& time : calls) {
+        const model::CallPathId caller = profile.call_paths[time.call.value].parent;
+        const std::string module = caller.valid() ? profile.row(caller).module : std::string();
         bool is_counted = false;
         visit_caller(time, [&](const std::string& function, const std::string& file, int line) {
             if (function != result.function || is_counted)
@@ -119,7 +123,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
             is_counted = true;
             result.mpi_ns += time.ns;
             if (!file.empty() && line > 0)
-                result.lines[{file, line}].mpi_ns += time.ns;
+                result.lines[{module, file, line}].mpi_ns += time.ns;
         });
     }
     return result;

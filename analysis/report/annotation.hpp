@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,10 @@ struct Annotation {
     std::int64_t mpi_ns = 0;  // of the MPI calls that it makes
     /// In itself; not in `time`. Nothing if that is not known: by timers, and of what is only inlined.
     std::optional<TimeOff> off;
-    std::map<std::string, InlinedTime> inlined;             // into it, by name
-    std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
+    std::map<std::string, InlinedTime> inlined;  // into it, by name
+    /// By binary, file and line: functions of one name in several libraries have nothing to do with each other.
+    std::map<std::tuple<std::string, std::string, int>, LineTime> lines;
+    std::map<std::string, SampledTime> modules;  // by binary
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;
     std::set<std::string> outlined;  // functions on the path that its parallel regions were made

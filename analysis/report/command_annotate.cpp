@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport annotate`: the source and the instructions of a function with their time on the critical path.
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/annotation.hpp"
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
@@ -123,50 +124,77 @@ bool is_newer(const std::string& source, const std::filesystem::path& trace)
     return !error && changed > recorded;
 }
 
+/// As short as they can be told apart.
+using ShortPaths = std::map<std::string, std::string>;
+
+ShortPaths short_modules(const Annotation& annotation)
+{
+    std::set<std::string> modules;
+    for (const auto& entry : annotation.modules)
+        modules.insert(entry.first);
+    for (const auto& entry : annotation.lines)
+        modules.insert(std::get<0>(entry.first));
+    return naming::path_tails(modules);
+}
+
 void add_lines(Document& document, const Annotation& annotation, const Hotspots& sums, std::size_t context,
                const std::filesystem::path& trace)
 {
-    std::map<std::string, std::map<std::size_t, LineTime>> files;
-    for (const auto& [place, time] : annotation.lines)
-        files[place.first][static_cast<std::size_t>(place.second)] = time;
+    std::map<std::pair<std::string, std::string>, std::map<std::size_t, LineTime>> files;  // by binary and file
+    std::set<std::string> paths;
+    for (const auto& [place, time] : annotation.lines) {
+        const auto& [module, file, line] = place;
+        files[{module, file}][static_cast<std::size_t>(line)] = time;
+        paths.insert(file);
+    }
     if (files.empty())
         return;
+    const ShortPaths modules = short_modules(annotation);
+    const ShortPaths short_files = naming::path_tails(paths);
+    const auto note = [&](std::string text) {
+        if (std::ranges::find(document.notes, text) == document.notes.end())
+            document.notes.push_back(std::move(text));
+    };
     std::vector<Row> rows;
     for (const auto& entry : files) {
-        const std::string& file = entry.first;
+        const std::string& module = entry.first.first;
+        const std::string& file = entry.first.second;
+        const auto first_cells = [&](std::size_t line) {
+            return Row{modules.at(module), module, short_files.at(file), file, static_cast<std::int64_t>(line)};
+        };
         const std::map<std::size_t, LineTime>& times = entry.second;
         const std::size_t last = times.rbegin()->first;
         const std::vector<std::string> text = read_lines(file, last + std::min(context, most_lines));
         if (text.size() < last) {
-            document.notes.push_back(fmt::format("{}: cannot be read here, or is another file by now.", file));
+            note(fmt::format("{}: cannot be read here, or is another file by now.", file));
             for (const auto& [line, time] : times) {
-                rows.push_back({std::string(basename(file)), file, static_cast<std::int64_t>(line)});
+                rows.push_back(first_cells(line));
                 add_cells(rows.back(), sums, &time);
                 rows.back().emplace_back();
             }
             continue;
         }
         if (is_newer(file, trace))
-            document.notes.push_back(
-                fmt::format("{}: changed after the recording; its lines may be others now.", file));
+            note(fmt::format("{}: changed after the recording; its lines may be others now.", file));
         add_rows(
             rows, sums, text.size(), context,
             [&](std::size_t i) {
                 const auto time = times.find(i + 1);
                 return time == times.end() ? nullptr : &time->second;
             },
-            [&](std::size_t i) {
-                return Row{std::string(basename(file)), file, static_cast<std::int64_t>(i + 1)};
-            },
-            [&](std::size_t i) { return Cell(text[i]); });
+            [&](std::size_t i) { return first_cells(i + 1); }, [&](std::size_t i) { return Cell(text[i]); });
     }
-    const bool is_alone = files.size() == 1;
+    const bool is_alone = modules.size() == 1 && paths.size() == 1;
     Table table;
     table.key = "lines";
     table.kind = "line";
-    table.title = is_alone ? files.begin()->first : "";
+    table.title = is_alone ? *paths.begin() : "";
     table.columns = with_times(
-        {{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
+        {{"", modules.size() == 1 ? "" : "Module", Align::Left, Fit::Middle},
+         {"module", ""},
+         {"", is_alone ? "" : "File", Align::Left, Fit::Middle},
+         {"file", ""},
+         {"line", "Line"}},
         {{"mpi_seconds", annotation.mpi_ns > 0 ? "In MPI s" : ""}, {"source", "Source", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
@@ -213,6 +241,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
                 code.end = std::max(code.end, range.end);
             }
     }
+    const ShortPaths modules = short_modules(annotation);
     std::vector<Row> rows;
     std::size_t shown = 0;
     for (const auto& entry : codes) {
@@ -243,7 +272,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
                 return time == code.times.end() ? nullptr : &time->second;
             },
             [&](std::size_t i) {
-                return Row{function.name, module, fmt::format("{:#x}", (*instructions)[i].address)};
+                return Row{function.name, modules.at(module), module, fmt::format("{:#x}", (*instructions)[i].address)};
             },
             [&](std::size_t i) { return Cell((*instructions)[i].text); });
     }
@@ -254,9 +283,11 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     table.key = "instructions";
     table.kind = "instruction";
     table.title = is_alone ? profile.rows[codes.begin()->first.value].module : "";
-    table.columns = with_times(
-        {{"function", is_alone ? "" : "Function", Align::Left, Fit::Name}, {"module", ""}, {"address", "Address"}},
-        {{"instruction", "Instruction", Align::Left, Fit::End}});
+    table.columns = with_times({{"function", is_alone ? "" : "Function", Align::Left, Fit::Name},
+                                {"", modules.size() == 1 ? "" : "Module", Align::Left, Fit::Middle},
+                                {"module", ""},
+                                {"address", "Address"}},
+                               {{"instruction", "Instruction", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
 }
@@ -283,16 +314,36 @@ std::string inlined_note(const Annotation& annotation, std::int64_t whole_ns)
     return words.empty() ? "" : fmt::format("Inlined here, of its time: {}.", fmt::join(words, ", "));
 }
 
-/// Of the binaries that have the function, however little of the path these are.
+/// Of the binaries that have the function and no lines of it, however little of the path these are.
 void add_missing_lines(Document& document, const model::Profile& profile, const Annotation& annotation,
                        binary::SourceLines& lines)
 {
-    std::map<std::string, std::int64_t> times;
-    for (const auto& [place, time] : annotation.addresses)
-        times[profile.rows[place.first.value].module] += time.ns;
-    for (const auto& [module, ns] : times)
-        if (part(ns, annotation.time.ns) >= notable_share)
+    std::set<std::string> with_lines;
+    for (const auto& entry : annotation.lines)
+        with_lines.insert(std::get<0>(entry.first));
+    for (const auto& [module, time] : annotation.modules)
+        if (!with_lines.contains(module) && part(time.ns, annotation.time.ns) >= notable_share)
             std::ranges::move(missing_lines_notes(profile, {{}, module}, lines), std::back_inserter(document.notes));
+}
+
+std::string path_part_text(const Hotspot& item)
+{
+    return item.path_ns == 0 ? "no sample"
+                             : fmt::format("{} ({} % of it)", duration_text(item.path_ns), estimate_text(item.share));
+}
+
+/// Functions of one name: what each of them has.
+std::vector<Field> module_fields(const Annotation& annotation, const Hotspots& sums)
+{
+    std::vector<Field> fields;
+    const ShortPaths names = short_modules(annotation);
+    if (names.size() > 1)
+        for (const auto& [module, name] : names) {
+            const auto sampled = annotation.modules.find(module);
+            const SampledTime time = sampled == annotation.modules.end() ? SampledTime() : sampled->second;
+            fields.push_back({"", "In " + name, path_part_text(measured(sums, time))});
+        }
+    return fields;
 }
 
 Document run_annotate(const Request& request)
@@ -314,10 +365,7 @@ Document run_annotate(const Request& request)
     Document document;
     document.view = "annotate";
     document.fields = {{"function", "Function", annotation.function, Fit::Name},
-                       {"", "On the path",
-                        whole.path_ns == 0
-                            ? "no sample"
-                            : fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
+                       {"", "On the path", path_part_text(whole)},
                        {"path_seconds", "", Seconds{whole.path_ns}},
                        {"path_percent", "", Share{whole.share.value}},
                        {"path_percent_low", "", Share{whole.share.low}},
@@ -328,11 +376,12 @@ Document run_annotate(const Request& request)
                         annotation.off ? Cell(Seconds{off.preempted_ns}) : Cell()},
                        {"blocked_seconds", off.blocked_ns > 0 ? "Blocked" : "",
                         annotation.off ? Cell(Seconds{off.blocked_ns}) : Cell()}};
+    const std::vector<Field> of_modules = module_fields(annotation, sums);
+    document.fields.insert(document.fields.begin() + 2, of_modules.begin(), of_modules.end());
     add_lines(document, annotation, sums, context, request.trace);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);
-    if (annotation.lines.empty())
-        add_missing_lines(document, profile, annotation, lines);
+    add_missing_lines(document, profile, annotation, lines);
     if (std::string note = inlined_note(annotation, whole.path_ns); !note.empty())
         document.notes.push_back(std::move(note));
     if (!annotation.outlined.empty())

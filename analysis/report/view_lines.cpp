@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by line`.
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
@@ -9,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace critpath::report
@@ -42,10 +46,14 @@ Document line_view(const HotspotRequest& request)
             column.spare = Spare::First;
         table.columns.push_back(std::move(column));
     }
+    std::set<std::string> files;
+    for (const Hotspot& item : hotspots.items)
+        files.insert(item.file);
+    const std::map<std::string, std::string> short_files = naming::path_tails(files);
     std::vector<Row> rows;
     for (const Hotspot& item : hotspots.items) {
         const bool has_line = item.line > 0;
-        rows.push_back({has_line ? Cell(fmt::format("{}:{}", basename(item.file), item.line)) : Cell(), item.file,
+        rows.push_back({has_line ? Cell(fmt::format("{}:{}", short_files.at(item.file), item.line)) : Cell(), item.file,
                         line_cell(item), item.name, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into),
                         std::string(basename(item.place())), item.module, item.kind});
         add_time_cells(rows.back(), item, of_all);

@@ -75,8 +75,7 @@ void SymbolTable::read_segments()
 
 FoundFunction SymbolTable::found(const binary::FunctionSymbol& symbol) const
 {
-    return {symbol.start, std::string(binary::FunctionSymbols::name_of(symbol)), true,
-            std::string(symbols_.file_of(symbol))};
+    return {symbol.start, std::string(binary::FunctionSymbols::name_of(symbol)), true, symbols_.file_of(symbol)};
 }
 
 std::optional<std::uint64_t> SymbolTable::address_of(std::uint64_t offset) const

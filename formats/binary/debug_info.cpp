@@ -364,6 +364,13 @@ public:
         return unit != nullptr && function && is_fortran(unit->die()) ? name_of(*function) : "";
     }
 
+    std::string unit_file(std::uint64_t address)
+    {
+        std::optional<Dwarf_Die> function;
+        Unit* const unit = unit_at(address, function);
+        return unit == nullptr ? "" : unit->absolute(text(unit->die(), DW_AT_name));
+    }
+
 private:
     static bool is_fortran(Dwarf_Die& unit)
     {
@@ -592,6 +599,11 @@ std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address)
 std::vector<SourcePlace> DebugInfo::declarations(std::uint64_t address)
 {
     return reader_->declarations(address);
+}
+
+std::string DebugInfo::unit_file(std::uint64_t address)
+{
+    return reader_->unit_file(address);
 }
 
 std::string DebugInfo::fortran_name(std::string_view symbol)

@@ -72,6 +72,10 @@ public:
     /// `MAIN__`), or unnamed_fortran_program. Empty if it was not, or if that is not known.
     [[nodiscard]] std::string fortran_name(std::string_view symbol);
 
+    /// The source file of which the compiler made what is at `address`, as SourceFrame has files; empty if it is not
+    /// known.
+    [[nodiscard]] std::string unit_file(std::uint64_t address);
+
 private:
     class Reader;
     std::unique_ptr<Reader> reader_;

@@ -46,7 +46,7 @@ std::string FunctionNames::OpenModule::name_of(const FunctionSymbol& symbol)
         symbols.find_namesakes();
     }
     const std::string name = demangle(std::string(FunctionSymbols::name_of(symbol)));
-    const std::string_view source = symbols.file_of(symbol);
+    const std::string source = symbols.file_of(symbol);
     return source.empty() ? name : fmt::format("{} [{}]", name, source);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/function_symbols.hpp"
 
+#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -90,11 +91,12 @@ bool FunctionSymbols::add(const ElfFile& file, std::uint32_t section_type)
             const bool is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
             if (is_local && ELF64_ST_TYPE(symbol.st_info) == STT_FILE) {
                 source = *name == '<' ? "" : name;  // "<artificial>" is none
+                ++units_;
             }
             if (is_function(symbol, name)) {
                 const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
                 symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, limit, name,
-                                    preference(symbol, name), is_local ? source : ""});
+                                    preference(symbol, name), is_local ? source : "", units_});
             }
         }
     }
@@ -127,7 +129,7 @@ void FunctionSymbols::find_namesakes()
     }
     for (const FunctionSymbol& symbol : symbols_) {
         if (*symbol.file != '\0' && functions[symbol.name] > 1) {
-            namesakes_[symbol.name].insert(symbol.file);
+            namesakes_[symbol.name].try_emplace(symbol.unit, Namesake{symbol.file, symbol.start});
         }
     }
 }
@@ -170,15 +172,26 @@ std::string_view FunctionSymbols::name_of(const FunctionSymbol& symbol)
     return source_name(symbol.name);
 }
 
-std::string_view FunctionSymbols::file_of(const FunctionSymbol& symbol) const
+std::string FunctionSymbols::file_of(const FunctionSymbol& symbol) const
 {
     const auto namesakes = namesakes_.find(name_of(symbol));
-    if (namesakes == namesakes_.end() || !namesakes->second.contains(symbol.file)) {
+    if (*symbol.file == '\0' || namesakes == namesakes_.end()) {
+        return {};
+    }
+    const auto own = namesakes->second.find(symbol.unit);
+    if (own == namesakes->second.end()) {
         return {};
     }
     const auto base = [](std::string_view file) { return file.substr(file.rfind('/') + 1); };
-    const auto with_base = std::ranges::count(namesakes->second, base(symbol.file), base);
-    return with_base == 1 ? base(symbol.file) : symbol.file;
+    const std::string_view file = own->second.file;
+    bool has_namesake = false;
+    bool needs_directories = false;
+    for (const auto& [unit, other] : namesakes->second) {
+        has_namesake = has_namesake || (unit != own->first && other.file == file);
+        needs_directories = needs_directories || (other.file != file && base(other.file) == base(file));
+    }
+    const std::string_view shown = needs_directories ? file : base(file);
+    return has_namesake ? fmt::format("{}{}{:x}", shown, file_mark, own->second.start) : std::string(shown);
 }
 
 }  // namespace critpath::binary

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +23,7 @@ struct FunctionSymbol {
     const char* name;
     std::uint32_t rank;  // of several names for one address the smallest is used
     const char* file;    // of a local one, if it is known; else empty
+    std::uint32_t unit;  // likewise, which of the files that were compiled: several may be called alike
 
     [[nodiscard]] bool is_sized() const { return end > start; }
 };
@@ -49,14 +49,24 @@ public:
     /// As in the symbol table, but without what the compiler and the linker add for parts and versions.
     [[nodiscard]] static std::string_view name_of(const FunctionSymbol& symbol);
     /// Its source file, without directories if it can do without, where the binary has several functions of this name;
-    /// else empty.
-    [[nodiscard]] std::string_view file_of(const FunctionSymbol& symbol) const;
+    /// else empty. Most symbol tables have no directories: where several of these functions are of files that are
+    /// called alike, the function's address tells them apart (file_mark), "util.c:0x1240".
+    [[nodiscard]] std::string file_of(const FunctionSymbol& symbol) const;
 
 private:
+    struct Namesake {
+        std::string_view file;
+        std::uint64_t start = 0;
+    };
+
     std::vector<FunctionSymbol> symbols_;  // by start, one an address
     std::vector<std::uint64_t> reach_;     // greatest end of the symbols up to this one
-    std::map<std::string_view, std::set<std::string_view>>
-        namesakes_;  // files of local ones, by names that others have
+    std::uint32_t units_ = 0;
+    std::map<std::string_view, std::map<std::uint32_t, Namesake>>
+        namesakes_;  // by unit, of local ones, by names that others have
 };
+
+/// Between a file and the address of a function that is in it.
+inline constexpr std::string_view file_mark = ":0x";
 
 }  // namespace critpath::binary

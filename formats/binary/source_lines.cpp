@@ -96,6 +96,12 @@ std::string SourceLines::fortran_name(const Module& module, std::string_view sym
     return opened.info == nullptr ? "" : opened.info->fortran_name(symbol);
 }
 
+std::string SourceLines::unit_file(const Module& module, std::uint64_t address)
+{
+    OpenModule& opened = open(module);
+    return opened.info == nullptr ? "" : opened.info->unit_file(address);
+}
+
 const SourceLines::KnownModule* SourceLines::known(const Module& module) const
 {
     const auto found = known_.find(module);

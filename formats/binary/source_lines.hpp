@@ -68,6 +68,8 @@ public:
     /// As of DebugInfo; empty if the module is not Found.
     [[nodiscard]] std::string fortran_name(const Module& module, std::string_view symbol);
 
+    [[nodiscard]] std::string unit_file(const Module& module, std::uint64_t address);
+
     /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
     /// compiler has moved parts away. Empty if it is not known.
     [[nodiscard]] std::vector<AddressRange> function_ranges(const Module& module, std::uint64_t address);

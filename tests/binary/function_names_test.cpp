@@ -3,11 +3,16 @@
 //
 // One stripped library, and what its debug file says afterwards. Where functions are, nm says.
 #include "formats/binary/function_names.hpp"
+#include "formats/binary/source_lines.hpp"
 #include "tests/binary/workbench.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+#include <sstream>
+#include <string>
 
 namespace critpath::binary
 {
@@ -58,6 +63,36 @@ TEST(FunctionNames, AreThoseOfTheDebugFile)
     // nm's output has one address a name: that of either twin.
     const std::string twin = library.name(library.symbols.at("_ZN4gridL4twinEi"));
     EXPECT_TRUE(twin == "grid::twin(int) [one.cpp]" || twin == "grid::twin(int) [two.cpp]") << twin;
+}
+
+// The symbol table has no directories, debug information has.
+TEST(FunctionNames, OfFilesThatAreCalledAlikeHaveAddresses)
+{
+    const Workbench bench;
+    const std::string one = "__attribute__((noinline, used)) static int twin(int x) { return x * ";
+    bench.write("a/util.cpp", one + "3; }\nint a(int x) { return twin(x); }\n");
+    bench.write("b/util.cpp", one + "7; }\nint b(int x) { return twin(x); }\n");
+    bench.write("c.cpp", one + "9; }\nint c(int x) { return twin(x); }\n");
+    bench.compile("a/util.cpp b/util.cpp c.cpp", "libutil.so", "-g -O2 -Wl,--build-id=sha1");
+    const Module module = {bench / "libutil.so", ElfFile(bench / "libutil.so").identity()};
+    FunctionNames names;
+    SourceLines lines;
+    std::set<std::string> found;
+    std::istringstream symbols(bench.run(TEST_NM " --defined-only libutil.so"));
+    for (std::string address, type, name; symbols >> address >> type >> name;) {
+        if (name != "_ZL4twini") {
+            continue;
+        }
+        const std::uint64_t start = std::stoull(address, nullptr, 16);
+        std::string text = names.find(module, start).value_or("nothing");
+        const std::string mark = fmt::format(":{:#x}]", start);
+        if (text.ends_with(mark)) {
+            text.replace(text.size() - mark.size(), mark.size(), ":ADDRESS]");
+        }
+        found.insert(text + " " + lines.unit_file(module, start).substr((bench / "").size()));
+    }
+    EXPECT_EQ(found, (std::set<std::string>{"twin(int) [util.cpp:ADDRESS] a/util.cpp",
+                                            "twin(int) [util.cpp:ADDRESS] b/util.cpp", "twin(int) [c.cpp] c.cpp"}));
 }
 
 TEST(FunctionNames, AreOfAllThatWasSeenOfTheFunction)

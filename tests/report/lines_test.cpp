@@ -118,7 +118,27 @@ TEST_F(Lines, AnAliasIsNotInlined)
     p.addresses = {{model::CallPathId{2}, 0x20, 100, 100}};
     const Annotation annotation = annotate(p, {}, "poll", "a run", lines);
     EXPECT_TRUE(annotation.inlined.empty()) << annotation.inlined.begin()->first;
-    EXPECT_EQ(annotation.lines.begin()->first.second, 26);
+    EXPECT_EQ(std::get<2>(annotation.lines.begin()->first), 26);
+}
+
+// Two plugins have a function of this name each.
+TEST_F(Lines, OfFunctionsOfOneNameAreThoseOfTheirBinaries)
+{
+    model::Profile& p = run.profile();
+    p.source_frames.back() = {1, 0x10, 0, 0, 5};
+    p.rows[2].name = "solve";
+    p.addresses.push_back({model::CallPathId{2}, 0x10, 500, 500});
+    binary::SourceLines lines = source_lines(p);
+    const Annotation annotation = annotate(p, {}, "solve", "a run", lines);
+    std::vector<std::tuple<std::string, int, std::int64_t>> found;
+    for (const auto& [place, time] : annotation.lines)
+        found.emplace_back(std::get<0>(place), std::get<2>(place), time.own.ns);
+    EXPECT_EQ(found, (std::vector<std::tuple<std::string, int, std::int64_t>>{
+                         {"/app/solver", 5, 70}, {"/app/solver", 6, 30}, {"/lib/libpoll.so", 5, 500}}));
+    ASSERT_EQ(annotation.modules.size(), 2U);
+    EXPECT_EQ(annotation.modules.at("/app/solver").ns, 100);
+    EXPECT_EQ(annotation.modules.at("/lib/libpoll.so").ns, 500);
+    EXPECT_EQ(annotation.time.ns, 600);
 }
 
 }  // namespace

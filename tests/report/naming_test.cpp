@@ -3,6 +3,7 @@
 //
 // What becomes of a profile whose functions get their names when it is read: no time is lost, and no order.
 #include "analysis/naming/naming.hpp"
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/hotspots.hpp"
 
 #include <gtest/gtest.h>
@@ -192,6 +193,52 @@ TEST(NameFortran, AsInTheSourceWhereThatTellsThemApart)
     }
     EXPECT_EQ(found, (std::vector<std::string>{"main program", "c_name_", "inner.0", "inner.1", "main", "other.2",
                                                "step", "step", "within", "user_"}));
+}
+
+TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
+{
+    const auto sampled = [](const char* name, const char* module = "/bin/app") {
+        return model::Row{RowKind::Sampled, name, module, "", 0};
+    };
+    model::Profile profile;
+    profile.modules = {{"/bin/app", "ab12"}, {"/lib/other.so", "cd34"}};
+    profile.rows = {sampled("kernel [util.c:0x10]"),
+                    sampled("kernel [util.c:0x20]"),
+                    sampled("kernel [util.c:0x30]"),
+                    sampled("kernel [other.c]"),
+                    sampled("alone [util.c:0x10]"),
+                    sampled("twice [util.c:0x40]"),
+                    sampled("twice [util.c:0x50]"),
+                    sampled("unknown [util.c:0x60]"),
+                    sampled("merged [util.c:0x70]"),
+                    sampled("odd [util.c:0xz]"),
+                    sampled("kernel [util.c:0x20]", "/lib/other.so"),
+                    {RowKind::Region, "user [util.c:0x10]", "", "", 0}};
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i)
+        profile.call_paths.push_back({RowId{i}, CallPathId::none()});
+    std::map<std::uint64_t, std::string> files = {{0x10, "/src/io/a/util.c"}, {0x20, "/src/net/a/util.c"},
+                                                  {0x30, "/src/b/util.c"},    {0x40, "/src/b/util.c"},
+                                                  {0x50, "/src/b/util.c"},    {0x70, "/src/ltrans.o"}};
+    naming::name_namesakes(profile, [&](const binary::Module&, std::uint64_t address) { return files[address]; });
+    std::vector<std::string> found;
+    for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
+        found.push_back(profile.row({i}).name);
+    EXPECT_EQ(found, (std::vector<std::string>{"kernel [io/a/util.c]", "kernel [net/a/util.c]", "kernel [b/util.c]",
+                                               "kernel [other.c]", "alone [a/util.c]", "twice [util.c:0x40]",
+                                               "twice [util.c:0x50]", "unknown [util.c:0x60]", "merged [util.c:0x70]",
+                                               "odd [util.c:0xz]", "kernel [a/util.c]", "user [util.c:0x10]"}));
+    EXPECT_EQ(profile.rows.size(), found.size());
+}
+
+TEST(PathTails, AreAsShortAsTheyCanBeToldApart)
+{
+    using Tails = std::map<std::string, std::string>;
+    EXPECT_EQ(naming::path_tails({"/a/x.c", "/b/y.c", ""}), (Tails{{"/a/x.c", "x.c"}, {"/b/y.c", "y.c"}, {"", ""}}));
+    EXPECT_EQ(naming::path_tails({"/a/x.c", "/b/x.c", "/b/y.c"}),
+              (Tails{{"/a/x.c", "a/x.c"}, {"/b/x.c", "b/x.c"}, {"/b/y.c", "y.c"}}));
+    EXPECT_EQ(naming::path_tails({"x.c", "/x.c", "/a/x.c", "/b/a/x.c"}),
+              (Tails{{"x.c", "x.c"}, {"/x.c", "/x.c"}, {"/a/x.c", "/a/x.c"}, {"/b/a/x.c", "b/a/x.c"}}));
+    EXPECT_EQ(naming::path_tails({"/src/a/x.c"}, 1), (Tails{{"/src/a/x.c", "a/x.c"}}));
 }
 
 }  // namespace
