@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -34,6 +35,12 @@ Place place_of(const model::Profile& profile, CallPathId blocked)
         at = profile.call_paths[at.value].parent;
     return {own, at.valid() ? profile.row_of(at) : RowId::none()};
 }
+
+struct SeenPlace {
+    Place place;
+    bool is_sure;  // most of what is taken to be there was seen there
+    std::int64_t ns;
+};
 
 }  // namespace
 
@@ -68,28 +75,32 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
         sum.ns += time.ns;
         sum.found_ns += time.found_ns;
     }
-    std::vector<std::pair<Place, Blocked>> places(sums.begin(), sums.end());
-    std::erase_if(places, [&](const auto& entry) { return part(entry.second.ns, path_ns) < least; });
-    const std::string unseen = part(unseen_ns, path_ns) < much
-                                   ? ""
-                                   : fmt::format("where it was for {}, nobody looked: threads are looked at now and "
-                                                 "then, in waits of 1 ms or longer",
-                                                 duration_text(unseen_ns));
-    if (places.empty())
-        return unseen.empty() ? std::nullopt : std::optional(fmt::format("{}: {}.", model::pseudo::blocked, unseen));
-    std::ranges::stable_sort(places, [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), most)), places.end());
-    std::vector<std::string> words;
-    for (const auto& [place, time] : places) {
-        const std::string& own = profile.rows[place.first.value].name;
-        const std::string caller =
-            place.second.valid() ? fmt::format(", called by {}", profile.rows[place.second.value].name) : "";
-        words.push_back(fmt::format("{}{} in {}{}", part(time.found_ns, time.ns) < sure ? "about " : "",
-                                    duration_text(time.ns), own, caller));
+    std::vector<SeenPlace> places;
+    for (const auto& [place, time] : sums) {
+        const bool is_sure = part(time.found_ns, time.ns) >= sure;
+        unseen_ns += is_sure ? 0 : time.ns - time.found_ns;
+        if (part(time.ns, path_ns) >= least)
+            places.push_back({place, is_sure, is_sure ? time.ns : time.found_ns});
     }
-    if (!unseen.empty())
-        words.push_back(unseen);
-    return fmt::format("{}: {}.", model::pseudo::blocked, fmt::join(words, "; "));
+    std::ranges::stable_sort(places, std::ranges::greater(),
+                             [](const SeenPlace& at) { return std::pair(at.is_sure, at.ns); });
+    places.resize(std::min(places.size(), most));
+    std::vector<std::string> words;
+    bool says_seen = false;
+    for (const SeenPlace& at : places) {
+        const bool is_first_seen = !at.is_sure && !std::exchange(says_seen, true);
+        const std::string caller =
+            at.place.second.valid() ? fmt::format(", called by {}", profile.rows[at.place.second.value].name) : "";
+        words.push_back(fmt::format("{}{}{} in {}{}", is_first_seen ? "seen " : "", at.is_sure ? "" : "for ",
+                                    duration_text(at.ns), profile.rows[at.place.first.value].name, caller));
+    }
+    if (says_seen || part(unseen_ns, path_ns) >= much)
+        words.push_back(
+            fmt::format("where {}, nobody looked: threads are looked at now and then, in waits of 1 ms or longer",
+                        says_seen ? fmt::format("the other {} were", duration_text(unseen_ns))
+                                  : fmt::format("it was for {}", duration_text(unseen_ns))));
+    return words.empty() ? std::nullopt
+                         : std::optional(fmt::format("{}: {}.", model::pseudo::blocked, fmt::join(words, "; ")));
 }
 
 }  // namespace critpath::report

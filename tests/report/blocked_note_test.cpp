@@ -37,7 +37,21 @@ TEST(BlockedNote, NamesTheFunctionAndWhoCallsItsBinary)
     add_blocked(run, "read", "/lib/libc.so.6", main, 100 * ms, 95 * ms);
     EXPECT_EQ(
         blocked_note(run.profile()),
-        "[blocked]: about 300 ms in clock_nanosleep, called by write_checkpoint; 100 ms in read, called by main.");
+        "[blocked]: 100 ms in read, called by main; seen for 200 ms in clock_nanosleep, called by write_checkpoint; "
+        "where the other 100 ms were, nobody looked: threads are looked at now and then, in waits of 1 ms or longer.");
+}
+
+// Two waits take turns: that it was found in one of them a few times more often says nothing.
+TEST(BlockedNote, SaysNoMoreThanWhatWasSeen)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", CallPathId::none(), 500 * ms);
+    add_blocked(run, "open", "/lib/libc.so.6", main, 1600 * ms, 2 * ms);
+    add_blocked(run, "fsync", "/lib/libc.so.6", main, 65 * ms, 1 * ms);
+    add_blocked(run, "write", "/lib/libc.so.6", main, 38 * ms, 0);
+    EXPECT_EQ(blocked_note(run.profile()),
+              "[blocked]: seen for 2 ms in open, called by main; for 1 ms in fsync, called by main; where the other "
+              "1.700 s were, nobody looked: threads are looked at now and then, in waits of 1 ms or longer.");
 }
 
 TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
