@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots`: where the time of the critical path goes.
 #include "analysis/report/calls_divided.hpp"
 #include "analysis/report/clocks.hpp"
+#include "analysis/report/empty_note.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/sampling_cost.hpp"
@@ -11,8 +12,12 @@
 #include "formats/support/error.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 namespace critpath::report
 {
@@ -131,16 +136,30 @@ InsideOfCalls inside_of_calls(const Arguments& arguments)
     return arguments.text("--sort") == "all" && !is_tree ? InsideOfCalls::OfTheLibrary : InsideOfCalls::OfTheCall;
 }
 
+/// In place of what part of the path the rows are.
+void say_why_empty(Document& document, const model::Profile& profile, const Asked& asked, std::string_view trace)
+{
+    const auto rows = std::ranges::find(document.fields, "rows", &Field::key);
+    const auto* count = rows == document.fields.end() ? nullptr : std::get_if<std::int64_t>(&rows->value);
+    std::optional<std::string> note =
+        count != nullptr && *count == 0 ? empty_note(profile, asked, trace) : std::nullopt;
+    if (!note)
+        return;
+    std::erase_if(document.notes, [](const std::string& text) { return text.starts_with("0 of 0 "); });
+    document.notes.insert(document.notes.begin(), std::move(*note));
+}
+
 Document run_hotspots(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
     const HotspotView& view = *std::find_if(std::begin(hotspot_views), std::end(hotspot_views),
                                             [&](const HotspotView& v) { return by == v.by; });
     model::Profile profile = load(request.trace);
-    const InsideOfCalls inside = inside_of_calls(request.arguments);
-    divide_calls(profile, inside);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
+    const std::optional<std::int64_t> all_ranks_ns = all_ranks_time(profile, selection);
+    const InsideOfCalls inside = inside_of_calls(request.arguments);
+    divide_calls(profile, inside);
     check_module(request, profile, selection);
     const std::optional<Window> window = window_of(request.arguments, profile);
     const std::string& sort = request.arguments.text("--sort");
@@ -160,6 +179,8 @@ Document run_hotspots(const Request& request)
     const auto make = has_event ? event_view : view.make;
     Document document = make(
         {part ? *part : profile, profile, request, selection, request.arguments.flag("--inclusive"), window, inside});
+    say_why_empty(document, part ? *part : profile, {selection, by == "transfer", window.has_value(), all_ranks_ns},
+                  request.trace_name);
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)
