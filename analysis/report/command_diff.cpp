@@ -203,7 +203,7 @@ Document run_diff(const Request& request)
     const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);
     std::vector<Difference> differences = compare(before.hotspots, after.hotspots, renamed, view.match);
     const std::size_t all = differences.size();
-    std::erase_if(differences, [](const Difference& d) { return d.change_ns() == 0 || d.is_below_error(); });
+    differences = changed_rows(std::move(differences));
     const std::size_t changed = differences.size();
     if (const std::uint64_t top = request.arguments.number("--top"); top > 0 && changed > top)
         differences.resize(top);

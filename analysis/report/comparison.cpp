@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/comparison.hpp"
 
+#include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/demangle.hpp"
 #include "formats/result/schema.hpp"
@@ -171,6 +172,23 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
         return std::abs(a.change_ns()) > std::abs(b.change_ns());
     });
     return result;
+}
+
+std::vector<Difference> changed_rows(std::vector<Difference> all)
+{
+    std::erase_if(all, [](const Difference& d) { return d.change_ns() == 0 || d.is_below_error(); });
+    std::vector<std::int64_t> largest_ns;  // of the rows up to this one: it decides on the decimals of a table
+    for (const Difference& d : all) {
+        const std::int64_t high_ns = d.is_estimate ? std::llround(d.change.high) : d.change_ns();
+        largest_ns.push_back(std::max({largest_ns.empty() ? 0 : largest_ns.back(), d.before_ns, d.after_ns, high_ns}));
+    }
+    const auto is_shown_as_none = [&] {
+        const int decimals = decimals_for(largest_ns[all.size() - 1]);
+        return seconds_text(all.back().change_ns(), decimals) == seconds_text(0, decimals);
+    };
+    while (!all.empty() && is_shown_as_none())
+        all.pop_back();
+    return all;
 }
 
 }  // namespace critpath::report

@@ -54,4 +54,8 @@ std::optional<Renamed> renamed_program(const model::Profile& before, const model
 std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
                                 const std::optional<Renamed>& program = std::nullopt, MatchBy by = MatchBy::Name);
 
+/// Of rows with the largest change first, those that changed by more than samples can explain, and by something that a
+/// table of them shows: what is exact is off by some microseconds in each run.
+std::vector<Difference> changed_rows(std::vector<Difference> all);
+
 }  // namespace critpath::report

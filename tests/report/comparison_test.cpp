@@ -124,6 +124,31 @@ TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
 }
 
 // Rows with other times in the other run: each is matched by what identifies it there.
+TEST(Comparison, WhatATableWouldShowAsNothingHasNotChanged)
+{
+    const auto names = [](const std::vector<std::int64_t>& changes_ns, std::int64_t before_ns) {
+        std::vector<Difference> all;
+        for (const std::int64_t change_ns : changes_ns) {
+            Difference& d = all.emplace_back();
+            d.before_ns = before_ns;
+            d.after_ns = before_ns + change_ns;
+            const auto exact = static_cast<double>(change_ns);
+            d.change = {exact, exact};
+        }
+        std::vector<std::int64_t> left;
+        for (const Difference& d : changed_rows(all))
+            left.push_back(d.change_ns());
+        return left;
+    };
+    using Changes = std::vector<std::int64_t>;
+    EXPECT_EQ(names({900'000'000, -1'000'000, 500'000, -499'999, 0}, 1'000'000'000),
+              (Changes{900'000'000, -1'000'000, 500'000}))
+        << "1.000 has three decimals";
+    EXPECT_EQ(names({50'000, 400}, 10'000'000), (Changes{50'000})) << "0.010000 has six";
+    EXPECT_EQ(names({300'000}, 5'000'000'000), Changes{});
+    EXPECT_EQ(names({}, 0), Changes{});
+}
+
 TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
 {
     const auto line = [](const char* file, std::int64_t number, const char* into, std::int64_t ns) {
