@@ -2,24 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/naming/path_tails.hpp"
 
-#include <string_view>
-
 namespace critpath::naming
 {
 
-namespace
-{
-
-/// The last component and so many directories; the whole path if it has no more.
-std::string_view tail_of(std::string_view path, std::size_t directories)
+std::string_view path_tail(std::string_view path, std::size_t directories)
 {
     std::size_t slash = path.rfind('/');
     for (; directories > 0 && slash != path.npos && slash > 0; --directories)
         slash = path.rfind('/', slash - 1);
     return directories > 0 || slash == path.npos ? path : path.substr(slash + 1);
 }
-
-}  // namespace
 
 std::map<std::string, std::string> path_tails(const std::set<std::string>& paths, std::size_t least)
 {
@@ -28,9 +20,9 @@ std::map<std::string, std::string> path_tails(const std::set<std::string>& paths
     for (std::size_t directories = least; !left.empty(); ++directories) {
         std::map<std::string_view, std::size_t> counts;
         for (const std::string& path : paths)
-            ++counts[tail_of(path, directories)];
+            ++counts[path_tail(path, directories)];
         std::erase_if(left, [&](std::string_view path) {
-            const std::string_view tail = tail_of(path, directories);
+            const std::string_view tail = path_tail(path, directories);
             if (counts.at(tail) > 1 && tail != path)
                 return false;
             tails.emplace(path, tail);

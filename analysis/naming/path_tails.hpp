@@ -8,9 +8,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace critpath::naming
 {
+
+/// The last component and so many directories before it; the whole path if it has no more.
+std::string_view path_tail(std::string_view path, std::size_t directories);
 
 /// By path, its last component with as many directories, `least` or more, as tell it from the others: "a/util.c" of
 /// "/src/a/util.c" beside "/src/b/util.c".

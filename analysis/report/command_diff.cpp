@@ -108,7 +108,7 @@ DiffView of_lines()
 {
     const auto cells = [](const Difference& d) {
         const bool has_line = d.line > 0;
-        const Cell place = has_line ? Cell(fmt::format("{}:{}", basename(d.file), d.line)) : Cell();
+        const Cell place = has_line ? Cell(fmt::format("{}:{}", d.short_file, d.line)) : Cell();
         return with_module(Row{place, d.file, has_line ? Cell(d.line) : Cell(), d.name, inlined_cell(d)}, d);
     };
     return {"line",

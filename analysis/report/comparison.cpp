@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/comparison.hpp"
 
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/demangle.hpp"
@@ -23,6 +24,30 @@ bool Difference::is_below_error() const
 
 namespace
 {
+
+/// How many directories tell the files of each run apart that are called alike; the runs may have been built at other
+/// places.
+class FileNames
+{
+public:
+    void add(const Hotspots& run)
+    {
+        std::set<std::string> paths;
+        for (const Hotspot& item : run.items)
+            paths.insert(item.file);
+        for (const auto& entry : naming::path_tails(paths)) {
+            std::size_t& most = directories_[std::string(basename(entry.first))];
+            most = std::max(most, static_cast<std::size_t>(std::ranges::count(entry.second, '/')));
+        }
+    }
+    [[nodiscard]] std::string short_name(const std::string& path) const
+    {
+        return std::string(naming::path_tail(path, directories_.at(std::string(basename(path)))));
+    }
+
+private:
+    std::map<std::string, std::size_t> directories_;  // by name
+};
 
 /// Of one function in one run.
 struct PathTime {
@@ -124,6 +149,11 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
                                 MatchBy by)
 {
     std::map<Identity, Found> found;
+    FileNames files;
+    if (by == MatchBy::Line) {
+        files.add(before);
+        files.add(after);
+    }
     const auto visit = [&](const Hotspots& run, PathTime Found::*time) {
         for (const Hotspot& item : run.items) {
             if (item.path_ns <= 0)
@@ -142,12 +172,13 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
                 inlined_into = renamed(inlined_into, *program);
             }
             const bool by_line = by == MatchBy::Line;
-            Found& row = found[{item.kind, place, by_line ? std::string(basename(item.file)) : std::string(),
-                                by_line ? item.line : 0, name, inlined_into}];
+            const std::string file = by_line ? files.short_name(item.file) : std::string();
+            Found& row = found[{item.kind, place, file, by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;
+            row.difference.short_file = file;
             row.difference.line = item.line;
             row.difference.inlined_into = inlined_into;
             (row.*time).add(item, run.path_ns);

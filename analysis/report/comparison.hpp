@@ -27,7 +27,8 @@ struct Difference {
     std::string name;
     std::string module;  // as in the second run, or else in the first
     std::string kind;
-    std::string file;  // likewise
+    std::string file;        // likewise
+    std::string short_file;  // of both runs: without directories if it can do without
     std::int64_t line = 0;
     std::string inlined_into;
     std::int64_t before_ns = 0;    // on the path of the first run

@@ -195,6 +195,28 @@ model::Profile run_of(const std::string& path, const std::string& command)
 }
 
 // The same run twice: nothing changes, whatever the program is called.
+// Of files that are called alike in one of the runs, as many directories count as tell them apart there.
+TEST(Comparison, LinesOfFilesThatAreCalledAlikeAreOfTheirDirectories)
+{
+    const auto line = [](const char* file, std::int64_t ns) {
+        Hotspot item;
+        item.name = "f";
+        item.kind = "line";
+        item.module = "/bin/app";
+        item.file = file;
+        item.line = 1;
+        item.path_ns = ns;
+        return item;
+    };
+    Hotspots before, after;
+    before.items = {line("/old/io/a.c", 10), line("/old/net/a.c", 20), line("/old/io/b.c", 5)};
+    after.items = {line("/new/net/a.c", 50), line("/new/b.c", 6)};
+    std::map<std::string, std::int64_t> changes;
+    for (const Difference& d : compare(before, after, std::nullopt, MatchBy::Line))
+        changes[d.short_file] = d.change_ns();
+    EXPECT_EQ(changes, (std::map<std::string, std::int64_t>{{"io/a.c", -10}, {"net/a.c", 30}, {"b.c", 1}}));
+}
+
 TEST(Comparison, TheProgramMayHaveAnotherNameInEachRun)
 {
     struct Case {
