@@ -38,8 +38,9 @@ Place place_of(const model::Profile& profile, CallPathId blocked)
 
 struct SeenPlace {
     Place place;
-    bool is_sure;  // most of what is taken to be there was seen there
-    std::int64_t ns;
+    bool is_sure;           // most of what is taken to be there was seen there
+    std::int64_t ns;        // that was seen; where it is sure, whole_ns
+    std::int64_t whole_ns;  // that is taken to be there
 };
 
 }  // namespace
@@ -80,11 +81,11 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
         const bool is_sure = part(time.found_ns, time.ns) >= sure;
         unseen_ns += is_sure ? 0 : time.ns - time.found_ns;
         if (part(time.ns, path_ns) >= least)
-            places.push_back({place, is_sure, is_sure ? time.ns : time.found_ns});
+            places.push_back({place, is_sure, is_sure ? time.ns : time.found_ns, time.ns});
     }
-    std::ranges::stable_sort(places, std::ranges::greater(),
-                             [](const SeenPlace& at) { return std::pair(at.is_sure, at.ns); });
+    std::ranges::stable_sort(places, std::ranges::greater(), &SeenPlace::whole_ns);
     places.resize(std::min(places.size(), most));
+    std::ranges::stable_sort(places, std::ranges::greater(), &SeenPlace::is_sure);
     std::vector<std::string> words;
     bool says_seen = false;
     for (const SeenPlace& at : places) {

@@ -50,8 +50,9 @@ struct Renamed {
 /// None if it has the same name in both runs, or if a run does not tell which of its binaries is the program.
 std::optional<Renamed> renamed_program(const model::Profile& before, const model::Profile& after);
 
-/// Largest change first. Binaries and source files are the same if their names are, wherever they lie; binaries also if
-/// both are the program.
+/// Largest change first. Binaries are the same if their names are, wherever they lie, or if both are the program;
+/// source files if their names are, with the directories that tell those apart that are called alike in one of the
+/// runs.
 std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
                                 const std::optional<Renamed>& program = std::nullopt, MatchBy by = MatchBy::Name);
 

@@ -114,8 +114,9 @@ std::int64_t longer_on_processor_ns(const model::Difference& d)
     return std::llround(on_processor * (1 - std::exp(-term / per_log)));
 }
 
-/// As far as the gaps tell it by themselves, whatever their threads do. `code`: what they are time of.
-Reason reason_of(const model::Difference& s, const Code& code)
+/// As far as the gaps tell it by themselves, whatever their threads do. `may_be_faults`: for all that is known of
+/// functions.
+Reason reason_of(const model::Difference& s, bool may_be_faults)
 {
     Reason e;
     const std::array<std::int64_t, factors> ns = {s.instructions_ns,     s.cycles_ns,     s.frequency_ns,
@@ -138,7 +139,7 @@ Reason reason_of(const model::Difference& s, const Code& code)
             largest = e.parts[i];
             e.cause = Factor(i);
         }
-    if (*e.cause < Factor::Preempted && has_more_faults(s) && !code.longer_without_faults &&
+    if (*e.cause < Factor::Preempted && has_more_faults(s) && may_be_faults &&
         longer_on_processor_ns(s) <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
     return e;
@@ -147,7 +148,7 @@ Reason reason_of(const model::Difference& s, const Code& code)
 void add_excess(Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    static_cast<Reason&>(e) = reason_of(s, e.code);
+    static_cast<Reason&>(e) = reason_of(s, !e.code.longer_without_faults);
     if (!e.cause)
         return;
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
@@ -277,7 +278,7 @@ std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::siz
         if (are_samples_forgotten)
             forget_samples(static_cast<model::Difference&>(rank));
         RankReason& reason = reasons.emplace_back();
-        static_cast<Reason&>(reason) = reason_of(rank, e.code);
+        static_cast<Reason&>(reason) = reason_of(rank, true);  // code is known of all ranks together
         if (!e.knows_all_off() && reason.cause == Factor::Processor)
             reason.cause = Factor::Time;
         reason.rank = rank.process.value;

@@ -137,21 +137,21 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     }
 }
 
-/// Whether most of that is in functions whose part of all page faults on the path is not even half of their part of
-/// the difference.
-bool is_longer_without_faults(const model::Profile& profile, const std::vector<FunctionShare>& longer)
+/// Whether most of that is in functions that have not even half as large a part of the stretch's page faults, though
+/// they had all of their own there.
+bool is_longer_without_faults(const model::Profile& profile, const model::Stretch& stretch,
+                              const std::vector<FunctionShare>& longer)
 {
-    std::map<std::string_view, std::int64_t> faults;  // by function
-    std::int64_t all = 0;
+    std::map<std::string_view, std::int64_t> faults;  // by function, on all of the path
     for (const model::EventCount& count : profile.path_events)
-        if (profile.events[count.event] == "page-faults") {
+        if (profile.events[count.event] == "page-faults")
             faults[profile.row(count.call_path).name] += count.count;
-            all += count.count;
-        }
+    if (faults.empty() || stretch.page_faults <= 0)
+        return false;
     double with = 0, without = 0;
     for (const FunctionShare& function : longer)
-        (2 * part(faults[function.name], all) >= function.share ? with : without) += function.share;
-    return all > 0 && without > with;
+        (2 * part(faults[function.name], stretch.page_faults) >= function.share ? with : without) += function.share;
+    return without > with;
 }
 
 std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
@@ -329,7 +329,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
-    code.longer_without_faults = is_longer_without_faults(profile, code.longer);
+    code.longer_without_faults = is_longer_without_faults(profile, profile.stretches[stretch], code.longer);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;

@@ -144,6 +144,17 @@ bool may_end_by_others(functions::FunctionId function)
     return semantic_class >= Waitall && semantic_class <= Testsome;
 }
 
+void LongTransfers::teach(MPI_Comm comm, ExamplesByLink& examples)
+{
+    MPI_Allreduce(MPI_IN_PLACE, numbers_.data(), static_cast<int>(2 * numbers_.size()), MPI_INT64_T, MPI_SUM, comm);
+    for (const Other& other : others_) {
+        const auto link = static_cast<std::size_t>(other.link);
+        const std::int64_t moved_on = numbers_[link].moved_on;
+        if (moved_on < least_moved_on || numbers_[link].others > 3 * moved_on)
+            examples[link].add(other.elapsed, other.waited, other.bytes);
+    }
+}
+
 ExamplesByLink own_transfers(const Replay& replay, const rules::CallCosts& costs)
 {
     ExamplesByLink examples;
@@ -161,14 +172,22 @@ ExamplesByLink own_transfers(const Replay& replay, const rules::CallCosts& costs
             const rules::Enter enter = came_back(replay, {q.target}, q.enter, q.leave, Ns{0});
             back[asker].push_back({q.index, enter.valid() ? 1U : 0U, enter.time});
         }
+    LongTransfers long_ones;
     for (const ReturnAnswer& answer : replayer::exchange(replay.comm, back).items) {
         const OwnTransfer& own = waited[answer.index];
         TransferExamples& of_link = examples[static_cast<std::size_t>(own.link)];
-        if (answer.has_come_back != 0)
+        const bool is_long = LongTransfers::is_one(own.leave - own.enter, own.bytes);
+        if (answer.has_come_back != 0) {
             of_link.add_moved(own.leave - answer.came_back, own.bytes);
-        else
+            if (is_long)
+                long_ones.add_moved_on(own.link);
+        } else if (is_long) {
+            long_ones.add_other(own.link, own.elapsed, own.inside, own.bytes);
+        } else {
             of_link.add(own.elapsed, own.inside, own.bytes);
+        }
     }
+    long_ones.teach(replay.comm, examples);
     return examples;
 }
 

@@ -116,7 +116,7 @@ private:
             met.link > received.farthest)
             return true;
         const model::Ns error = known_.clocks.between(call.location, met.post.call.location);
-        return met.called() + error >= enter_of(trace_, call).time;
+        return met.called() >= enter_of(trace_, call).time - error;
     }
 
     const model::ProcessTrace& trace_;

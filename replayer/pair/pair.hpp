@@ -78,11 +78,15 @@ struct MatchedReceive {
 
     std::uint32_t send;  // index into ProcessTrace::sends
     rules::Link link : 1;
-    std::uint32_t called_after : 31;  // ns from the post to the enter of the call that completed it, or latest_call
-    rules::Enter post;                // of the receive
+    std::uint32_t
+        called_after : 31;  // ns from the post to the enter of the call that completed it; at most latest_call
+    rules::Enter post;      // of the receive
 
-    /// When its process was surely in MPI to complete it; nothing earlier is known.
-    [[nodiscard]] model::Ns called() const { return post.time + model::Ns{called_after}; }
+    /// When its process was surely in MPI to complete it; Ns::max(): too long after the post to tell.
+    [[nodiscard]] model::Ns called() const
+    {
+        return called_after == latest_call ? model::Ns::max() : post.time + model::Ns{called_after};
+    }
 };
 static_assert(sizeof(MatchedReceive) == 24);
 

@@ -125,7 +125,9 @@ TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThe
     EXPECT_THAT(sentence(p), HasSubstr("The difference is in extra (80 %) and faulty (20 %)."));
     p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
-    p.path_events.clear();  // nothing is known of them
+    p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}, {path_of(2), {3}, 0, 2'500'000}};
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);  // those are elsewhere
+    p.path_events.clear();                               // nothing is known of them
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
 }
 

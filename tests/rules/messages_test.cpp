@@ -136,6 +136,31 @@ TEST(Messages, SmallMessagesOverASlowLinkTakeTheirTimeThoughTheirSendsAreComplet
     EXPECT_EQ(transferred, 20 * 100'000);
 }
 
+/// A send that is held for seconds hides what is received meanwhile, however long its receiver has stayed away.
+TEST(Messages, ASendThatIsHeldForSecondsDoesNotTellWhatATransferTakes)
+{
+    constexpr std::int64_t s = 1'000'000;
+    Program p(3);
+    for (int step = 0; step < 8; ++step) {
+        const std::int64_t t = 10 * s * step;
+        const std::int64_t enter[] = {t + 3 * s, t + 3 * s + 1, t + 8 * s};
+        const std::int64_t leave[] = {t + 8 * s + 12, t + 3 * s + 9, t + 8 * s + 10};
+        for (int r = 0; r < 3; ++r) {
+            const Request received = p[r].irecv({t + r, t + r + 1}, (r + 1) % 3, 8);
+            const Request sent = p[r].isend({t + r + 2, t + r + 3}, (r + 2) % 3, 8);
+            p[r].waitall({enter[r], leave[r]}, {received, sent});
+            p[r].collective(FunctionId::MPI_Barrier, {leave[r] + 1, t + 8 * s + 20});
+        }
+    }
+    p.finish(80 * s);
+    const Replayed r = replay(p);
+    std::int64_t computed = 0;
+    for (const model::Segment& segment : r.segments)
+        if (static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Compute && segment.location == 2)
+            computed += segment.end - segment.begin;
+    EXPECT_GE(computed, 8 * (8 * s - 20) * 1000);
+}
+
 // The first message shows that a transfer takes 2 us. The second was there long before the receive.
 TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
 {
