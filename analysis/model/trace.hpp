@@ -94,6 +94,7 @@ struct Definitions {
     std::string period_unit;           // "ns" or "count"
     std::vector<std::string> counted;  // events that samples count, e.g. "instructions"
     std::string precise_ip;            // of samples of a hardware event: perf_event_attr::precise_ip; empty: not said
+    std::string left_out;  // groups of MPI functions that were not to be recorded ("p2p,io"); empty: none, or not said
     std::string call_graph;    // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
     std::string command;       // of the application
     std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none

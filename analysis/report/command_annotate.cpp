@@ -10,6 +10,7 @@
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/meant_function.hpp"
@@ -395,6 +396,7 @@ Document run_annotate(const Request& request)
         add_window(document, *window);
     }
     add_clocks(document, whole_profile);
+    add_left_out(document, whole_profile);
     return document;
 }
 

@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/locate.hpp"
@@ -237,6 +238,7 @@ Document run_diff(const Request& request)
             for (const std::string& note : missing_lines_notes(of->profile, {}, of->lines))
                 document.notes.push_back(fmt::format("{}: {}", of->label, note));
     add_clocks(document, after.profile);
+    add_left_out(document, after.profile);
     return document;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/report/explain_beside.hpp"
 #include "analysis/report/explain_table.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
@@ -104,6 +105,7 @@ Document run_explain(const Request& request)
     std::ranges::move(unnamed_notes(profile), std::back_inserter(document.notes));
     add_missing(profile, explanations, document);
     add_clocks(document, profile);
+    add_left_out(document, profile);
     return document;
 }
 

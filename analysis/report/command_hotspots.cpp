@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/empty_note.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/sampling_cost.hpp"
 #include "analysis/report/text.hpp"
@@ -188,6 +189,7 @@ Document run_hotspots(const Request& request)
     if (std::optional<std::string> note = sampling_cost_note(profile); note && !window)
         document.notes.push_back(std::move(*note));
     add_clocks(document, profile);
+    add_left_out(document, profile);
     return document;
 }
 

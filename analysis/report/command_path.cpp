@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/schema.hpp"
@@ -249,6 +250,7 @@ Document run_path(const Request& request)
     };
     document.notes = notes(*view);
     add_clocks(document, view->profile);
+    add_left_out(document, view->profile);
     document.tables.push_back({"path", "", path_columns(), rows(view)});
     return document;
 }

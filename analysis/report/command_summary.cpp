@@ -8,6 +8,7 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/sampling_cost.hpp"
@@ -131,6 +132,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"period_unit", "", property(profile, "period_unit")},
         {"call_graph", "", property(profile, "call_graph")},
         {"precise_ip", "", property(profile, "precise_ip")},
+        {"not_recorded", "", property(profile, "left_out")},
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",
@@ -291,6 +293,7 @@ Document run_summary(const Request& request)
         document.notes.push_back(std::move(*note));
     for (const std::string& note : clock_notes(profile))
         document.notes.push_back(note);
+    add_left_out(document, profile);
     document.notes.push_back("Next: " + command_line("hotspots", request.trace_name));
     return document;
 }

@@ -3,6 +3,7 @@
 #include "collector/archive/rank_writer.hpp"
 
 #include "collector/archive/event_merge.hpp"
+#include "formats/functions/functions.hpp"
 #include "formats/spool/stack_image.hpp"
 
 #include <fmt/ranges.h>
@@ -47,6 +48,17 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
     if (!data.events.missing.empty()) {
         location.texts["no_events"] = fmt::format("{}", fmt::join(data.events.missing, ","));
     }
+}
+
+std::string names_of_groups(std::uint32_t bits)
+{
+    std::string names;
+    for (unsigned group = 1; group < functions::group_count; ++group) {
+        if ((bits >> group & 1U) != 0) {
+            names += fmt::format("{}{}", names.empty() ? "" : ",", functions::group_names[group]);
+        }
+    }
+    return names;
 }
 
 std::string call_graph_name(const spool::SampleFormat& sampling)
@@ -139,6 +151,7 @@ private:
             location.counts["clipped_times"] = writer.clipped();
         }
         describe_sampling(location, data, spool.sampling());
+        summary_.left_out = names_of_groups(spool.header().left_out);
         if (!data.generator.is_zero()) {
             summary_.call_graph = call_graph_name(spool.sampling());
             summary_.precise_ip = precise_ip_of(spool.sampling());

@@ -44,7 +44,7 @@ void read(Unpacker& in, std::map<std::string, T>& properties)
 void pack_summary(const ProcessSummary& own, Packer& out)
 {
     out << static_cast<std::uint8_t>(own.ended) << own.begin << own.end << own.realtime << own.call_graph
-        << own.precise_ip << own.process.host;
+        << own.precise_ip << own.left_out << own.process.host;
     write(out, own.process.properties);
     out << static_cast<std::uint64_t>(own.locations.size());
     for (const LocationDefinition& location : own.locations) {
@@ -62,7 +62,7 @@ ProcessSummary unpack_summary(Unpacker& in)
     in >> ended;
     summary.ended = static_cast<RankEnd>(ended);
     in >> summary.begin >> summary.end >> summary.realtime >> summary.call_graph >> summary.precise_ip >>
-        summary.process.host;
+        summary.left_out >> summary.process.host;
     read(in, summary.process.properties);
     summary.locations.resize(in.length());
     for (LocationDefinition& location : summary.locations) {
@@ -115,6 +115,9 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
         }
         if (!summary.precise_ip.empty()) {
             precise.insert(summary.precise_ip);
+        }
+        if (definitions.left_out.empty()) {
+            definitions.left_out = summary.left_out;  // all ranks record the same
         }
         if (summary.begin < definitions.begin) {
             definitions.begin = summary.begin;

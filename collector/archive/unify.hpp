@@ -34,6 +34,7 @@ struct ProcessSummary {
     RankEnd ended = RankEnd::Finalized;
     std::string call_graph;  // of its samples; empty: there are none
     std::string precise_ip;  // of its samples of hardware events; empty: there are none
+    std::string left_out;    // functions::group_names of calls that were not to be recorded, with commas
     std::vector<otf2::LocationDefinition> locations;
     std::uint64_t begin = 0;  // of all its events, ns
     std::uint64_t end = 0;

@@ -132,6 +132,7 @@ void fill_header()
     header.rank = process.rank;
     header.size = process.size;
     header.clock_id = clock_id;
+    header.left_out = ~process.settings.groups & ((1U << functions::group_count) - 1);
     header.pid = process.pid;
     header.process_start = process.start;
     header.realtime = process.start_realtime;

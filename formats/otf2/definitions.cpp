@@ -356,6 +356,9 @@ void write_definitions(Archive& archive, const TraceDefinitions& definitions)
     if (!definitions.precise_ip.empty()) {
         archive.set_property(precise_ip_property, definitions.precise_ip);
     }
+    if (!definitions.left_out.empty()) {
+        archive.set_property(left_out_property, definitions.left_out);
+    }
     if (!definitions.incomplete.empty()) {
         archive.set_property(incomplete_property, definitions.incomplete);
     }

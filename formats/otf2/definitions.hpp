@@ -131,6 +131,7 @@ struct TraceDefinitions {
     std::string incomplete;      // which ranks' recordings did not end as they should, and how; empty: all did
     std::string precise_ip;      // of samples of a hardware event, "0" to "3"; empty: there are none
     std::string call_graph;      // where the callers of samples come from; empty: nothing was sampled
+    std::string left_out;        // groups of MPI functions that were not to be recorded, with commas; empty: none
     std::string inconsistent;    // about which communicators the ranks disagree; empty: about none
 };
 

@@ -134,6 +134,10 @@ inline constexpr const char* precise_ip_property = "CRITPATH::PRECISE_IP";
 /// behind dwarf, with a comma, the bytes of the stack that are copied if these are not the usual.
 inline constexpr const char* call_graph_property = "CRITPATH::CALL_GRAPH";
 
+/// Archive property that says which groups of MPI functions the user did not want to be recorded
+/// (functions::group_names, with commas): time in them looks like computation.
+inline constexpr const char* left_out_property = "CRITPATH::LEFT_OUT";
+
 /// Archive property that says about which communicators the ranks disagree, so that their operations do not match.
 inline constexpr const char* inconsistent_property = "CRITPATH::INCONSISTENT";
 

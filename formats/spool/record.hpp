@@ -424,9 +424,9 @@ struct SpoolHeader {
     char boot_id[64];    // processes with equal boot_id and equal time_offset share the clock
     char command[1024];  // application and arguments, NUL-separated, double NUL at the end (may be cut)
     SampleFormat samples;
-    std::int64_t time_offset;     // ns that a time namespace adds to the kernel's own clock (time_namespaces(7))
-    std::uint32_t counter_count;  // of a CountersRecord
-    std::uint32_t padding;
+    std::int64_t time_offset;         // ns that a time namespace adds to the kernel's own clock (time_namespaces(7))
+    std::uint32_t counter_count;      // of a CountersRecord
+    std::uint32_t left_out;           // bit g: calls of functions::Group(g) are not recorded, as the user asked
     char counters[max_counters][48];  // their names
     std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close

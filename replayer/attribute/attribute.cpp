@@ -171,6 +171,9 @@ void add_properties(const Replay& replay, model::Profile& profile)
     profile.properties["period"] = std::to_string(definitions.period);
     profile.properties["period_unit"] = definitions.period_unit;
     profile.properties["call_graph"] = definitions.call_graph;
+    if (!definitions.left_out.empty()) {
+        profile.properties["left_out"] = definitions.left_out;
+    }
     if (!definitions.precise_ip.empty()) {
         profile.properties["precise_ip"] = definitions.precise_ip;
     }

@@ -227,6 +227,7 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     loaded.definitions.build_ids = read_build_ids(reader);
     loaded.definitions.precise_ip = reader.property(otf2::precise_ip_property);
     loaded.definitions.call_graph = reader.property(otf2::call_graph_property);
+    loaded.definitions.left_out = reader.property(otf2::left_out_property);
     if (has_callers(loaded.definitions.call_graph)) {
         const auto same = continue_cut_chains(loaded.definitions);
         loaded.vocabulary.contexts.replace([&](ContextId context) { return same[context.value]; });

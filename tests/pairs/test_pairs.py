@@ -97,6 +97,9 @@ class Pairs(harness.Case):
         messages, instances = self.run_switched(3, "steady", "--exclude=p2p")
         self.assertEqual(messages, [])
         self.assertEqual(len(instances), len(all_instances))
+        self.replay(2)
+        summary = self.succeed(harness.run(harness.tool("cpreport"), "summary", self.trace))
+        self.assertIn("MPI calls of p2p were not recorded", " ".join(summary.out.split()))
 
     def test_eight_threads_at_thread_multiple(self):
         ranks, threads, rounds = 3, 8, 50
