@@ -53,7 +53,12 @@ class Names(harness.Case):
         return rows
 
     def check_turns(self, sampler):
-        result = self.record_plugins("turns", options=(f"--sampler={sampler}",))
+        # Where the loader puts the second one, the kernel decides by chance now and then.
+        for _ in range(5):
+            shutil.rmtree(self.trace, ignore_errors=True)
+            result = self.record_plugins("turns", options=(f"--sampler={sampler}",))
+            if "same place" in result.out:
+                break
         self.assertIn("same place", result.out, "the loader has put them apart: this test shows nothing")
         rows = self.assert_work(one_work=300, two_work=100)
         self.assertEqual(os.path.basename(rows["one_work"]["module"]), "libone.so")

@@ -559,59 +559,6 @@ TEST(OneSided, ALargeTransferOfLongAgoDoesNotExplainAWait)
     EXPECT_THAT(path(p), HasSubstr("compute 1: 31-2400 | transfer? 1>0: 2400-2404 | compute 0: 2404-2410"));
 }
 
-/// Where all transfers stood still, what they took since their targets came back is what is learned, whichever call
-/// waited for that.
-TEST(OneSided, StandingStillIsNotLearnedAsTheTimeOfTransfers)
-{
-    using Waits = std::function<void(Rank&, model::WindowId, int begin)>;
-    const Waits transfer = [](Rank& rank, model::WindowId window, int begin) {
-        rank.put({begin, begin + 1020}, window, 1);
-    };
-    const Waits flush = [](Rank& rank, model::WindowId window, int begin) {
-        rank.put({begin, begin + 1}, window, 1);
-        rank.flush({begin + 2, begin + 1020}, window, 1);
-    };
-    const Waits request = [](Rank& rank, model::WindowId window, int begin) {
-        rank.rput({begin, begin + 1}, window, 1, 8, {begin + 2, begin + 1020});
-    };
-    for (const Waits& waits : {transfer, flush, request}) {
-        Program p(2);
-        const auto window = p.window({0, 1});
-        for (const int begin : {0, 2000}) {
-            p[0].lock({begin + 100, begin + 101}, window, 1);
-            waits(p[0], window, begin + 110);
-            p[0].unlock({begin + 1131, begin + 1132}, window, 1);
-            p[1].call(FunctionId::MPI_Wait, {begin + 1100, begin + 1101});
-        }
-        p[0].finish(3300);
-        p[1].finish(3200);
-        EXPECT_THAT(path(p), HasSubstr("compute 1: 1101-3100 | transfer? 1>0: 3100-3130 | "));
-    }
-}
-
-/// Of one, the target came back long before its end: where the others waited for that, this tells nothing either.
-TEST(OneSided, ATransferThatStoodStillForNoReasonIsNotLearnedWhereOthersStoodStill)
-{
-    for (const bool others_stood_still : {true, false}) {
-        Program p(2);
-        const auto window = p.window({0, 1});
-        for (int step = 0; step < 8; ++step) {
-            const int begin = 2000 * step;
-            p[0].lock({begin + 100, begin + 101}, window, 1);
-            p[0].put({begin + 110, begin + 111}, window, 1);
-            p[0].flush({begin + 112, begin + 1130}, window, 1);
-            p[0].unlock({begin + 1131, begin + 1132}, window, 1);
-            const int back = step > 0 && others_stood_still ? begin + 1100 : begin + 600;
-            p[1].call(FunctionId::MPI_Wait, {back, back + 1});
-        }
-        p[0].finish(15'300);
-        p[1].finish(15'200);
-        // Else, it is what a transfer takes.
-        EXPECT_THAT(path(p), HasSubstr(others_stood_still ? "compute 1: 13101-15100 | transfer? 1>0: 15100-15130 | "
-                                                          : "transfer 0: 14110-15130 | "));
-    }
-}
-
 /// Two ranks complete what rank 0 exposes: rank 1's transfer is there at 1104, and rank 2 is in its call until 1105 for
 /// the sake of rank 3. `wait`: how rank 0 waits, from 610 on.
 std::string path_to_exposed(const std::function<void(Rank&, model::WindowId)>& wait)
