@@ -5,6 +5,7 @@
 // never count as having waited, and the release rule begins 20 us above the cost of a call.
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
