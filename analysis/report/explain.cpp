@@ -80,11 +80,6 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     }
 }
 
-bool has_more_faults(const model::Difference& d)
-{
-    return d.page_faults >= least_faults && d.page_faults / many_times >= d.peers_page_faults;
-}
-
 /// What is not blocked, of all compared gaps; and of those of the peers.
 struct Runnable {
     explicit Runnable(const model::Difference& d)
@@ -398,6 +393,11 @@ bool Explanation::knows(Factor factor) const
     default:
         return true;
     }
+}
+
+bool has_more_faults(const model::Difference& d)
+{
+    return d.page_faults >= least_faults && d.page_faults / many_times >= d.peers_page_faults;
 }
 
 bool Explanation::has_more_faults() const

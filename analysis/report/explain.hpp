@@ -97,7 +97,7 @@ struct Code {
     // the functions with the most of it, of which one may have more than all together, where that is more than chance.
     std::int64_t longer_ns = 0;
     std::vector<FunctionShare> longer;
-    // Those functions have hardly any of the path's page faults, so that these do not make the difference.
+    // Those functions have hardly any of the stretch's page faults, so that these do not make the difference.
     bool longer_without_faults = false;
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
@@ -133,6 +133,9 @@ struct MainLoss {
 /// The functions that are inlined at an address of a row, innermost first, each once; empty if none is, or nobody
 /// knows.
 using InlinedAt = std::function<std::vector<std::string>(const model::Row& row, std::uint64_t address)>;
+
+/// Many more page faults than the peers.
+bool has_more_faults(const model::Difference& difference);
 
 /// Of the stretch with this index.
 Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at = {});

@@ -146,7 +146,7 @@ bool is_longer_without_faults(const model::Profile& profile, const model::Stretc
     for (const model::EventCount& count : profile.path_events)
         if (profile.events[count.event] == "page-faults")
             faults[profile.row(count.call_path).name] += count.count;
-    if (faults.empty() || stretch.page_faults <= 0)
+    if (faults.empty())
         return false;
     double with = 0, without = 0;
     for (const FunctionShare& function : longer)
@@ -329,7 +329,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
-    code.longer_without_faults = is_longer_without_faults(profile, profile.stretches[stretch], code.longer);
+    if (has_more_faults(profile.stretches[stretch]) && !code.longer.empty())
+        code.longer_without_faults = is_longer_without_faults(profile, profile.stretches[stretch], code.longer);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/left_out.hpp"
 
+#include "analysis/report/hotspots.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,14 +25,10 @@ constexpr std::string_view harmless = "local";  // involves no other process
 std::string left_out_note(const model::Profile& profile)
 {
     std::vector<std::string> groups;
-    const auto found = profile.properties.find("left_out");
-    std::string_view rest = found == profile.properties.end() ? std::string_view() : found->second;
-    while (!rest.empty()) {
-        const std::size_t comma = rest.find(',');
-        if (const std::string_view group = rest.substr(0, comma); group != harmless)
-            groups.emplace_back(group);
-        rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
-    }
+    std::istringstream list(property(profile, "left_out"));
+    for (std::string group; std::getline(list, group, ',');)
+        if (group != harmless)
+            groups.push_back(group);
     if (groups.empty())
         return "";
     return fmt::format("MPI calls of {} were not recorded (--include, --exclude): waiting in them looks like "

@@ -78,9 +78,9 @@ struct MatchedReceive {
 
     std::uint32_t send;  // index into ProcessTrace::sends
     rules::Link link : 1;
-    std::uint32_t
-        called_after : 31;  // ns from the post to the enter of the call that completed it; at most latest_call
-    rules::Enter post;      // of the receive
+    // ns from the post to the enter of the call that completed it; at most latest_call.
+    std::uint32_t called_after : 31;
+    rules::Enter post;  // of the receive
 
     /// When its process was surely in MPI to complete it; Ns::max(): too long after the post to tell.
     [[nodiscard]] model::Ns called() const
