@@ -27,22 +27,36 @@ double seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
+double percent_of_path(const model::Profile& profile, const char* key)
+{
+    const std::int64_t path = fact(profile, "path_ns");
+    return path > 0 ? 100.0 * static_cast<double>(fact(profile, key)) / static_cast<double>(path) : 0;
+}
+
+/// Where more than a percent of the path may be elsewhere.
+std::string doubt_in_words(const model::Profile& profile)
+{
+    const double led = percent_of_path(profile, "led_by_doubt_ns");
+    constexpr double much = 20, worth_a_word = 1;  // %
+    if (led < worth_a_word)
+        return {};
+    return fmt::format(
+        "{}: {:.1f} % of the path is where doubtful decisions put it, and may as well be on other ranks\n",
+        led > much ? "warning" : "note", led);
+}
+
 /// How far the path can be told with the clocks as they are; nothing if there is only one.
 std::string clocks_in_words(const model::Profile& profile)
 {
     if (fact(profile, "clock_domains") <= 1) {
         return {};
     }
-    const auto percent = [&](const char* key) {
-        const std::int64_t path = fact(profile, "path_ns");
-        return path > 0 ? 100.0 * static_cast<double>(fact(profile, key)) / static_cast<double>(path) : 0;
-    };
-    const double decided = percent("clock_decided_ns");
+    const double decided = percent_of_path(profile, "clock_decided_ns");
     std::string text = fmt::format(
         "clocks: {}, known to {:.1f} us; {:.1f} % of the path was decided within that, shares of ranks are right "
         "within {:.1f} %\n",
         fact(profile, "clock_domains"), static_cast<double>(fact(profile, "clock_uncertainty_ns")) / 1000, decided,
-        percent("clock_doubted_ns"));
+        percent_of_path(profile, "clock_doubted_ns"));
     constexpr double much = 20;  // %
     if (decided > much) {
         text += "warning: ranks come closer to each other than the clocks are known, so this trace cannot tell which "
@@ -79,6 +93,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                            100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
         }
     }
+    text += doubt_in_words(profile);
     text += clocks_in_words(profile);
     if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
         fmt::format_to(

@@ -43,6 +43,11 @@ enum class Confidence : std::uint8_t {
     Meeting,       // full, and all processes meet here; not in segments.bin
 };
 
+constexpr bool is_doubtful(Confidence confidence)
+{
+    return confidence == Confidence::Low || confidence == Confidence::WithinClocks;
+}
+
 /// One segment as it stands in segments.bin (formats/FORMAT.md): 40 bytes, little endian, in path order (time
 /// ascending). Segments of zero length are left out.
 struct Segment {

@@ -104,6 +104,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
 {
     const std::int64_t path_ns = fact(profile, "path_ns");
     const std::int64_t unsure_ns = fact(profile, "low_confidence_ns");
+    const std::int64_t led_ns = fact(profile, "led_by_doubt_ns");
     std::int64_t lifetime_ns = 0;
     std::int64_t mpi_ns = 0;
     for (const model::ProcessTotals& process : profile.processes) {
@@ -136,9 +137,10 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",
-         fmt::format("{} % of the path rests on doubtful decisions: within the error, or little explained",
-                     percent_text(part(unsure_ns, path_ns)))},
+         fmt::format("{} % of the path is where doubtful decisions put it; {} % is in the calls that are in doubt",
+                     percent_text(part(led_ns, path_ns)), percent_text(part(unsure_ns, path_ns)))},
         {"low_confidence_percent", "", Share{part(unsure_ns, path_ns)}},
+        {"led_by_doubt_percent", "", Share{part(led_ns, path_ns)}},
         {"rules", "", property(profile, "rules")},
         {"replay_version", "", property(profile, "tool_version")},
     };

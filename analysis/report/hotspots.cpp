@@ -271,11 +271,13 @@ std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 std::string doubt_note(const model::Profile& profile)
 {
     constexpr double large = 0.01;
-    const double doubted = part(fact(profile, "low_confidence_ns"), fact(profile, "path_ns"));
+    const double doubted = part(fact(profile, "led_by_doubt_ns"), fact(profile, "path_ns"));
     if (doubted < large)
         return {};
-    return fmt::format("{} % of the path rests on doubtful decisions (cpreport path marks them).",
-                       percent_text(doubted));
+    return fmt::format(
+        "{} % of the path is where doubtful decisions put it (cpreport path marks them), and may as well "
+        "be on other ranks.",
+        percent_text(doubted));
 }
 
 void sort_by_path(std::vector<Hotspot>& items)

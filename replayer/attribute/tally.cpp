@@ -5,6 +5,7 @@
 #include "replayer/attribute/count.hpp"
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/inside.hpp"
+#include "replayer/attribute/led_by_doubt.hpp"
 
 #include <algorithm>
 #include <span>
@@ -195,8 +196,7 @@ private:
         const model::RegionId function =
             in_call && context.valid() ? definitions_.contexts[context.value].region : model::RegionId::none();
         result_.kinds[{kind, function, process}].add(ns, 1);
-        const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
-        const bool is_low = confidence == model::Confidence::Low || confidence == model::Confidence::WithinClocks;
+        const bool is_low = is_doubtful(static_cast<model::Confidence>(segment.low_confidence));
         result_.low_confidence_ns += is_low ? ns : 0;
         switch (kind) {
         case SegmentKind::Compute:
@@ -356,7 +356,8 @@ std::vector<Place> Tally::places() const
     return result;
 }
 
-Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin)
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
+            const std::vector<bool>& ends_in_doubt)
 {
     Tallier tallier(replay, path, spin);
     for (const model::ProcessTrace& trace : replay.processes)
@@ -371,17 +372,25 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
             if (piece.stretch <= piece.begin)
                 choices[i].add(jump.kind, jump.confidence, 0);  // it has no segment
         }
+    LedByDoubt led_by_doubt;
+    std::size_t at = 0;  // the piece that led_by_doubt is in
     while (const auto part = cutter.next()) {
+        for (; at < part->piece; ++at)
+            led_by_doubt.end_piece(ends_in_doubt[at]);
         PieceSum& piece = pieces[part->piece];
         piece.segments += part->segments.size();
         for (const Segment& segment : part->segments) {
             piece.ns += segment.end - segment.begin;
             if (!choices.empty())
                 choices[part->piece].add(segment);
+            led_by_doubt.add(segment);
         }
         tallier.add_segments(part->segments);
     }
+    for (; at < pieces.size(); ++at)
+        led_by_doubt.end_piece(ends_in_doubt[at]);
     Tally result = tallier.take();
+    result.led_by_doubt_ns = led_by_doubt.ns();
     result.pieces = std::move(pieces);
     result.choices = std::move(choices);
     return result;

@@ -135,6 +135,7 @@ struct Tally {
     std::map<std::uint32_t, std::int64_t> computed_ns;        // by LocationId: between calls, on and off the path
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
+    std::int64_t led_by_doubt_ns = 0;  // path time (led_by_doubt.hpp)
     std::uint64_t path_samples = 0;
     std::uint64_t independent_samples = 0;        // of these: of several threads at one time, one
     std::vector<PieceSum> pieces;                 // of the path, by piece
@@ -164,6 +165,8 @@ struct Tally {
 class SpinFunctions;
 
 /// Sums over the owned processes, but for the attributions of transfers (inside.hpp). Talks to nobody.
-Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin);
+/// `ends_in_doubt`: by piece of the path, as led_by_doubt().
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
+            const std::vector<bool>& ends_in_doubt);
 
 }  // namespace critpath::replayer

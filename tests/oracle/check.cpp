@@ -72,6 +72,42 @@ std::string broken_chain(const tests::Replayed& replayed, std::int64_t makespan)
     return {};
 }
 
+/// Whether the path comes to `later` by a jump that has a segment.
+bool jumps(const model::Segment& later)
+{
+    const auto kind = static_cast<model::SegmentKind>(later.kind);
+    return kind == model::SegmentKind::Transfer || kind == model::SegmentKind::Collective;
+}
+
+/// By one walk back over the whole path. `unseen`: whether decisions that take no time are doubtful.
+std::int64_t led_by_doubt(const std::vector<model::Segment>& path, bool unseen)
+{
+    std::int64_t ns = 0;
+    bool is_doubtful = false;  // the last decision
+    for (std::size_t i = path.size(); i-- > 0;) {
+        const model::Segment& segment = path[i];
+        const auto kind = static_cast<model::SegmentKind>(segment.kind);
+        if (i + 1 < path.size() && path[i + 1].location != segment.location && !jumps(path[i + 1]))
+            is_doubtful = unseen;
+        if (model::is_doubtful(static_cast<model::Confidence>(segment.low_confidence)))
+            is_doubtful = true;
+        else if (jumps(segment) || kind == model::SegmentKind::Delay || kind == model::SegmentKind::Thread)
+            is_doubtful = false;
+        ns += is_doubtful ? segment.end - segment.begin : 0;
+    }
+    return ns;
+}
+
+std::string wrong_doubt(const tests::Replayed& replayed)
+{
+    const std::int64_t clocks = replayed.fact("clock_decided_ns"), found = replayed.fact("led_by_doubt_ns");
+    const std::int64_t least = std::max(led_by_doubt(replayed.segments, false), clocks);
+    const std::int64_t most = std::max(led_by_doubt(replayed.segments, true), clocks);
+    return least <= found && found <= most
+               ? ""
+               : fmt::format("doubt leads {} ns of the path, which should be {} to {}", found, least, most);
+}
+
 std::string anomaly(const tests::Replayed& replayed, std::span<const char* const> all_used)
 {
     for (const char* key : all_used)
@@ -212,7 +248,10 @@ tests::Replayed analyze(const Program& program, const Machine& machine, const Ex
 std::string broken(const tests::Replayed& replayed, std::int64_t makespan, std::span<const char* const> all_used)
 {
     const std::string chain = broken_chain(replayed, makespan);
-    return chain.empty() ? anomaly(replayed, all_used) : chain;
+    if (!chain.empty())
+        return chain;
+    const std::string doubt = wrong_doubt(replayed);
+    return doubt.empty() ? anomaly(replayed, all_used) : doubt;
 }
 
 Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, replayer::Rules rules)
@@ -223,6 +262,7 @@ Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, rep
         const Execution execution = simulate(program, machine);
         const tests::Replayed replayed = analyze(program, machine, execution, weights, rules);
         outcome.verdict = judge(execution, machine, replayed.segments);
+        outcome.verdict.led_by_doubt = replayed.fact("led_by_doubt_ns");
         outcome.broken = broken(replayed, outcome.verdict.makespan, all_messages_used);
     } catch (const std::exception& error) {
         outcome.broken = error.what();

@@ -21,6 +21,7 @@ struct Verdict {
     std::int64_t critical = 0;  // ns of the path that have none
     std::int64_t false_critical = 0;
     std::int64_t misleading = 0;      // of that, what has a slack of more than 2 % of the run, or is not there
+    std::int64_t led_by_doubt = 0;    // ns of the path that the replay says may be elsewhere
     std::vector<std::string> faults;  // each segment with slack, in words
 };
 

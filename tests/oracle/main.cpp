@@ -152,8 +152,8 @@ void explain(std::uint32_t seed, const Machine& machine, const Options& options)
 
 int run(std::uint32_t first, std::uint32_t count, const Options& options)
 {
-    int wrong = 0;
-    std::int64_t path = 0, false_critical = 0, misleading = 0;
+    int wrong = 0, misled = 0, warned = 0;  // programs
+    std::int64_t path = 0, false_critical = 0, misleading = 0, led_by_doubt = 0;
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
         Machine machine = options.noise ? random_machine(seed) : Machine{};
         machine.progress = !options.lazy;
@@ -174,6 +174,11 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
         misleading += outcome.verdict.misleading;
+        led_by_doubt += outcome.verdict.led_by_doubt;
+        if (outcome.verdict.false_critical > outcome.verdict.makespan / 50) {
+            ++misled;
+            warned += outcome.verdict.led_by_doubt >= outcome.verdict.false_critical ? 1 : 0;
+        }
         if (is_wrong(outcome) && ++wrong <= most_explained && options.rules == critpath::replayer::Rules::Arrival)
             explain(seed, machine, options);
     }
@@ -182,8 +187,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     };
     fmt::print(
         "{} programs, {} of them wrong; {:.4f} % of the path is false-critical, {:.4f} % by more than 2 % of the "
-        "run\n",
-        count, wrong, percent(false_critical), percent(misleading));
+        "run; doubt leads {:.1f} % of it, and as much as is wrong in {} of {} programs where that is more than 2 %\n",
+        count, wrong, percent(false_critical), percent(misleading), percent(led_by_doubt), warned, misled);
     return wrong == 0 ? 0 : 1;
 }
 

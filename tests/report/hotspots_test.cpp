@@ -348,10 +348,10 @@ TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
 {
     using tests::ms;
     model::Profile profile;
-    profile.facts = {{"path_ns", 1000 * ms}, {"low_confidence_ns", 9 * ms}};
+    profile.facts = {{"path_ns", 1000 * ms}, {"low_confidence_ns", 8 * ms}, {"led_by_doubt_ns", 9 * ms}};
     EXPECT_EQ(doubt_note(profile), "");
-    profile.facts["low_confidence_ns"] = 226 * ms;
-    EXPECT_EQ(doubt_note(profile).find("22.6 % of the path rests on doubtful decisions"), 0U);
+    profile.facts["led_by_doubt_ns"] = 226 * ms;
+    EXPECT_EQ(doubt_note(profile).find("22.6 % of the path is where doubtful decisions put it"), 0U);
     EXPECT_EQ(doubt_note({}), "");
 }
 

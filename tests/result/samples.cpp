@@ -71,6 +71,7 @@ public:
         facts["segments"] = static_cast<std::int64_t>(sample_.segments.size());
         facts["hops"] = hops_;
         facts["low_confidence_ns"] = unsure_ns_;
+        facts["led_by_doubt_ns"] = 3 * unsure_ns_;
         facts["processes"] = static_cast<std::int64_t>(sample_.profile.processes.size());
         facts["locations"] = static_cast<std::int64_t>(sample_.profile.locations.size());
         facts["schema_version"] = result::schema_version;

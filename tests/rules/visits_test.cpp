@@ -48,6 +48,7 @@ TEST(Visits, TheReceiverIsInMpiAndHasNoProcessor)
     EXPECT_EQ(r.call_paths(), "MPI_Recv;[preempted]: 290 | MPI_Ssend: 12 | [compute]: 198");
     EXPECT_EQ(r.fact("hops"), 2);
     EXPECT_EQ(r.fact("low_confidence_ns"), 10'000);
+    EXPECT_EQ(r.fact("led_by_doubt_ns"), 10'000);  // where rank 1 had no processor, the path is for sure
 }
 
 /// It looks for less than the message would take, which is 20 us and some.

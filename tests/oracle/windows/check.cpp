@@ -68,6 +68,7 @@ Judged judge(replayer::Replay replay, const Execution& execution, const Machine&
         });
     Judged judged;
     judged.verdict = oracle::judge(execution, machine, replayed.segments);
+    judged.verdict.led_by_doubt = replayed.fact("led_by_doubt_ns");
     judged.broken = broken(replayed, judged.verdict.makespan, all_used);
     judged.words = replayed.path();
     return judged;
