@@ -6,7 +6,6 @@
 #include "replayer/attribute/code.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
-#include "replayer/attribute/led_by_doubt.hpp"
 #include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/thread_counts.hpp"
@@ -160,8 +159,6 @@ void add_clocks(model::Profile& profile)
         facts["clocks_unknown"] += clock.is_known ? 0 : 1;
     }
     facts["clock_doubted_ns"] = std::min(facts["clock_doubted_ns"], facts["path_ns"]);
-    // Which rank ended last is a decision, too.
-    facts["led_by_doubt_ns"] = std::max(facts["led_by_doubt_ns"], facts["clock_decided_ns"]);
 }
 
 void add_properties(const Replay& replay, model::Profile& profile)
@@ -279,7 +276,7 @@ void add_stretches(const Stretches& stretches, const Places& places, Ns origin, 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
     const SpinFunctions spin(replay, findings.predecessors);
-    Tally sums = tally(replay, findings.predecessors, path, spin, led_by_doubt(replay, findings.predecessors, path));
+    Tally sums = tally(replay, findings.predecessors, path, spin, doubtful_ends(replay, findings.predecessors, path));
     add_transfers(replay, findings.predecessors, path, spin, sums);
     StretchFinder finder(replay, findings.stretches);
     const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, finder, path.begin, sums);

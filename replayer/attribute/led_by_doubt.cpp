@@ -14,50 +14,86 @@ namespace critpath::replayer
 namespace
 {
 
+using model::Confidence;
 using model::Segment;
 using model::SegmentKind;
+
+/// A decision leads what is before it only if that is less than so many times as long.
+constexpr std::int64_t far_from_critical = 50;
 
 /// Where a doubtful jump begins, which is where a piece ends.
 struct Begin {
     std::int64_t time;
+    std::int64_t length;
     std::uint32_t location;
 };
 
 }  // namespace
 
-std::vector<bool> led_by_doubt(const Replay& replay, const Predecessors& predecessors, const Path& path)
+std::vector<DoubtfulEnd> doubtful_ends(const Replay& replay, const Predecessors& predecessors, const Path& path)
 {
     const PathCutter cutter(replay, predecessors, path);
     auto out = lists_for<Begin>(replay.size);
-    for (const Piece& piece : path.pieces)
-        if (piece.jumps())
-            if (const KnownJump jump = cutter.jump_of(piece); model::is_doubtful(jump.confidence))
-                out[static_cast<std::size_t>(replay.owner_of(jump.to.location))].push_back(
-                    {piece.begin, jump.to.location.value});
-    std::vector<bool> result(path.pieces.size());
+    for (const Piece& piece : path.pieces) {
+        if (!piece.jumps())
+            continue;
+        const KnownJump jump = cutter.jump_of(piece);
+        if (!model::is_doubtful(jump.confidence))
+            continue;
+        const bool by_clocks = jump.confidence == Confidence::WithinClocks;
+        const Ns error = by_clocks ? replay.definitions.largest_uncertainty() : Ns{0};
+        out[static_cast<std::size_t>(replay.owner_of(jump.to.location))].push_back(
+            {piece.begin, piece.stretch - piece.begin + error.count(), jump.to.location.value});
+    }
+    std::vector<DoubtfulEnd> result;
     for (const Begin& begin : replayer::exchange(replay.comm, out).items) {
         auto piece = std::ranges::lower_bound(path.pieces, begin.time, {}, &Piece::end);
         for (; piece != path.pieces.end() && piece->end == begin.time; ++piece)
             if (piece->location == begin.location)
-                result[static_cast<std::size_t>(piece - path.pieces.begin())] = true;
+                result.push_back({static_cast<std::size_t>(piece - path.pieces.begin()), Ns{begin.length}});
     }
+    std::ranges::sort(result, {}, &DoubtfulEnd::piece);
     return result;
 }
 
-void LedByDoubt::add(const Segment& segment)
+void LedByDoubt::add(std::size_t piece, const Segment& segment)
 {
+    end_pieces(piece);
     const auto kind = static_cast<SegmentKind>(segment.kind);
-    const bool is_doubtful = model::is_doubtful(static_cast<model::Confidence>(segment.low_confidence));
-    const bool decides = is_doubtful || kind == SegmentKind::Transfer || kind == SegmentKind::Collective ||
-                         kind == SegmentKind::Delay || kind == SegmentKind::Thread;
-    open_ns_ += segment.end - segment.begin;
-    if (decides)
-        end_piece(is_doubtful);
+    const auto confidence = static_cast<Confidence>(segment.low_confidence);
+    const std::int64_t ns = segment.end - segment.begin;
+    if (model::is_doubtful(confidence)) {
+        decide(true, ns + (confidence == Confidence::WithinClocks ? clock_error_ : 0));
+        ns_ += ns;
+    } else if (kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Delay ||
+               kind == SegmentKind::Thread) {
+        decide(false, ns);
+    } else {
+        open_ns_ += ns;
+    }
 }
 
-void LedByDoubt::end_piece(bool doubtful)
+std::int64_t LedByDoubt::take()
 {
-    ns_ += doubtful ? open_ns_ : 0;
+    end_pieces(SIZE_MAX);
+    return ns_;
+}
+
+void LedByDoubt::end_pieces(std::size_t before)
+{
+    if (piece_ == before)
+        return;
+    const bool is_doubtful = end_ != last_ && end_->piece == piece_;
+    decide(is_doubtful, is_doubtful ? end_->length.count() : 0);
+    piece_ = before;
+    while (end_ != last_ && end_->piece < before)
+        ++end_;
+}
+
+void LedByDoubt::decide(bool is_doubtful, std::int64_t length)
+{
+    if (is_doubtful && open_ns_ < far_from_critical * length)
+        ns_ += open_ns_;
     open_ns_ = 0;
 }
 

@@ -9,31 +9,50 @@
 #include "replayer/resolve/resolve.hpp"
 #include "replayer/restore/restore.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace critpath::replayer
 {
 
-/// By piece of `path`: whether the jump that begins where it ends is a doubtful decision. Collective over
-/// `replay.comm`.
-std::vector<bool> led_by_doubt(const Replay& replay, const Predecessors& predecessors, const Path& path);
+/// A doubtful jump that begins where a piece of the path ends.
+struct DoubtfulEnd {
+    std::size_t piece;  // index into Path::pieces
+    model::Ns length;   // of the jump
+};
 
-/// Adds up the time that doubtful decisions decide about, in pieces of the path: each that of its own segment, and all
-/// before it back to the decision before. What is behind the last decision of a piece, the jump where it ends decides.
+/// Those of owned pieces, in their order. Collective over `replay.comm`.
+std::vector<DoubtfulEnd> doubtful_ends(const Replay& replay, const Predecessors& predecessors, const Path& path);
+
+/// Adds up the time that doubtful decisions decide about, over all pieces of a path: each that of its own segment, and
+/// all before it back to the decision before, if that may be far from critical. Even if the decision is wrong, what
+/// comes before is critical to within the length of the segment: one that is short has it right, or has one of two
+/// places where there is as much to gain.
 class LedByDoubt
 {
 public:
-    /// The next segment of a piece, in order of time.
-    void add(const model::Segment& segment);
-    /// The piece is at its end; `doubtful`: the jump that begins there.
-    void end_piece(bool doubtful);
+    /// `ends`: of all pieces; must outlive this. `clock_error`: by so much may lengths be wrong that are in doubt for
+    /// it.
+    LedByDoubt(const std::vector<DoubtfulEnd>& ends, model::Ns clock_error)
+        : clock_error_(clock_error.count()), end_(ends.begin()), last_(ends.end())
+    {
+    }
 
-    [[nodiscard]] std::int64_t ns() const { return ns_; }
+    /// The next segment of that piece, in order of time. Pieces come in their order.
+    void add(std::size_t piece, const model::Segment& segment);
+    /// ns, behind the last segment of all.
+    std::int64_t take();
 
 private:
+    void end_pieces(std::size_t before);
+    void decide(bool is_doubtful, std::int64_t length);
+
     std::int64_t ns_ = 0;
     std::int64_t open_ns_ = 0;  // behind the last decision
+    std::int64_t clock_error_;
+    std::size_t piece_ = 0;
+    std::vector<DoubtfulEnd>::const_iterator end_, last_;
 };
 
 }  // namespace critpath::replayer

@@ -5,7 +5,6 @@
 #include "replayer/attribute/count.hpp"
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/inside.hpp"
-#include "replayer/attribute/led_by_doubt.hpp"
 
 #include <algorithm>
 #include <span>
@@ -357,7 +356,7 @@ std::vector<Place> Tally::places() const
 }
 
 Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
-            const std::vector<bool>& ends_in_doubt)
+            const std::vector<DoubtfulEnd>& doubtful_ends)
 {
     Tallier tallier(replay, path, spin);
     for (const model::ProcessTrace& trace : replay.processes)
@@ -372,25 +371,20 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
             if (piece.stretch <= piece.begin)
                 choices[i].add(jump.kind, jump.confidence, 0);  // it has no segment
         }
-    LedByDoubt led_by_doubt;
-    std::size_t at = 0;  // the piece that led_by_doubt is in
+    LedByDoubt led_by_doubt(doubtful_ends, replay.definitions.largest_uncertainty());
     while (const auto part = cutter.next()) {
-        for (; at < part->piece; ++at)
-            led_by_doubt.end_piece(ends_in_doubt[at]);
         PieceSum& piece = pieces[part->piece];
         piece.segments += part->segments.size();
         for (const Segment& segment : part->segments) {
             piece.ns += segment.end - segment.begin;
             if (!choices.empty())
                 choices[part->piece].add(segment);
-            led_by_doubt.add(segment);
+            led_by_doubt.add(part->piece, segment);
         }
         tallier.add_segments(part->segments);
     }
-    for (; at < pieces.size(); ++at)
-        led_by_doubt.end_piece(ends_in_doubt[at]);
     Tally result = tallier.take();
-    result.led_by_doubt_ns = led_by_doubt.ns();
+    result.led_by_doubt_ns = led_by_doubt.take();
     result.pieces = std::move(pieces);
     result.choices = std::move(choices);
     return result;

@@ -9,6 +9,7 @@
 #include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
+#include "replayer/attribute/led_by_doubt.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/attribute/recent_map.hpp"
 #include "replayer/attribute/totals.hpp"
@@ -165,8 +166,7 @@ struct Tally {
 class SpinFunctions;
 
 /// Sums over the owned processes, but for the attributions of transfers (inside.hpp). Talks to nobody.
-/// `ends_in_doubt`: by piece of the path, as led_by_doubt().
 Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
-            const std::vector<bool>& ends_in_doubt);
+            const std::vector<DoubtfulEnd>& doubtful_ends);
 
 }  // namespace critpath::replayer

@@ -80,29 +80,43 @@ bool jumps(const model::Segment& later)
 }
 
 /// By one walk back over the whole path. `unseen`: whether decisions that take no time are doubtful.
-std::int64_t led_by_doubt(const std::vector<model::Segment>& path, bool unseen)
+std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t clock_error, bool unseen)
 {
+    constexpr std::int64_t far_from_critical = 50;
     std::int64_t ns = 0;
-    bool is_doubtful = false;  // the last decision
+    std::int64_t length = 0;  // of the last decision, if it is doubtful
+    std::int64_t led = 0;     // by it
+    const auto decide = [&](std::int64_t next) {
+        ns += led < far_from_critical * length ? led : 0;
+        length = next;
+        led = 0;
+    };
     for (std::size_t i = path.size(); i-- > 0;) {
         const model::Segment& segment = path[i];
         const auto kind = static_cast<model::SegmentKind>(segment.kind);
+        const std::int64_t own = segment.end - segment.begin;
         if (i + 1 < path.size() && path[i + 1].location != segment.location && !jumps(path[i + 1]))
-            is_doubtful = unseen;
-        if (model::is_doubtful(static_cast<model::Confidence>(segment.low_confidence)))
-            is_doubtful = true;
-        else if (jumps(segment) || kind == model::SegmentKind::Delay || kind == model::SegmentKind::Thread)
-            is_doubtful = false;
-        ns += is_doubtful ? segment.end - segment.begin : 0;
+            decide(unseen ? clock_error : 0);
+        if (const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
+            model::is_doubtful(confidence)) {
+            decide(own + (confidence == model::Confidence::WithinClocks ? clock_error : 0));
+            ns += own;
+        } else if (jumps(segment) || kind == model::SegmentKind::Delay || kind == model::SegmentKind::Thread) {
+            decide(0);
+        } else {
+            led += own;
+        }
     }
+    decide(0);
     return ns;
 }
 
 std::string wrong_doubt(const tests::Replayed& replayed)
 {
-    const std::int64_t clocks = replayed.fact("clock_decided_ns"), found = replayed.fact("led_by_doubt_ns");
-    const std::int64_t least = std::max(led_by_doubt(replayed.segments, false), clocks);
-    const std::int64_t most = std::max(led_by_doubt(replayed.segments, true), clocks);
+    const std::int64_t found = replayed.fact("led_by_doubt_ns");
+    const std::int64_t clock_error = replayed.fact("clock_uncertainty_ns");
+    const std::int64_t least = led_by_doubt(replayed.segments, clock_error, false);
+    const std::int64_t most = led_by_doubt(replayed.segments, clock_error, true);
     return least <= found && found <= most
                ? ""
                : fmt::format("doubt leads {} ns of the path, which should be {} to {}", found, least, most);

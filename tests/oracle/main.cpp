@@ -175,9 +175,9 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
         false_critical += outcome.verdict.false_critical;
         misleading += outcome.verdict.misleading;
         led_by_doubt += outcome.verdict.led_by_doubt;
-        if (outcome.verdict.false_critical > outcome.verdict.makespan / 50) {
+        if (outcome.verdict.misleading > outcome.verdict.makespan / 50) {
             ++misled;
-            warned += outcome.verdict.led_by_doubt >= outcome.verdict.false_critical ? 1 : 0;
+            warned += outcome.verdict.led_by_doubt >= outcome.verdict.misleading ? 1 : 0;
         }
         if (is_wrong(outcome) && ++wrong <= most_explained && options.rules == critpath::replayer::Rules::Arrival)
             explain(seed, machine, options);
@@ -187,7 +187,7 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     };
     fmt::print(
         "{} programs, {} of them wrong; {:.4f} % of the path is false-critical, {:.4f} % by more than 2 % of the "
-        "run; doubt leads {:.1f} % of it, and as much as is wrong in {} of {} programs where that is more than 2 %\n",
+        "run; doubt leads {:.1f} % of it, and as much as that in {} of {} programs where that is more than 2 %\n",
         count, wrong, percent(false_critical), percent(misleading), percent(led_by_doubt), warned, misled);
     return wrong == 0 ? 0 : 1;
 }
