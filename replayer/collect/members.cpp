@@ -56,8 +56,10 @@ bool makes_its_own(const model::Definitions& definitions, functions::FunctionId 
 /// A creation on an inter-communicator is no operation between its sides: all members have to agree on it.
 bool is_of_both(const model::Definitions& definitions, functions::FunctionId function, model::CommId comm)
 {
-    return functions::semantic_class(function) == functions::SemanticClass::CommCreate && comm.valid() &&
-           definitions.communicators[comm.value].is_inter;
+    const auto semantic_class = functions::semantic_class(function);
+    return (semantic_class == functions::SemanticClass::CommCreate ||
+            semantic_class == functions::SemanticClass::CommIdup) &&
+           comm.valid() && definitions.communicators[comm.value].is_inter;
 }
 
 /// Their beginnings and their ends may each be the blocking operation (MPI-3.1, 13.4.5).

@@ -619,6 +619,34 @@ TEST(Collectives, CreationOnAnInterCommunicatorWaitsForBothSides)
     }
 }
 
+TEST(Collectives, NonBlockingCreationOnAnInterCommunicatorWaitsForBothSides)
+{
+    const auto waiting = [](int late, int waits) {
+        Program p(4);
+        const model::CommId inter = p.intercomm({3, 0}, {1, 2});
+        for (int r = 0; r < 4; ++r)
+            p[r].collective(FunctionId::MPI_Barrier, {5, 7}, inter);
+        for (int r = 0; r < 4; ++r) {
+            const int post = r == late ? 50 : 10;
+            const Request made = p[r].icollective(FunctionId::MPI_Comm_idup, {post, post + 1});
+            p[r].wait_collective({post + 1, 53 + r}, made, -1, 0, inter);
+        }
+        for (int r = 0; r < 4; ++r)
+            p[r].collective(FunctionId::MPI_Barrier, {r == waits ? 90 : 80, 93}, inter);
+        p[waits].finish(120);
+        p.finish(100);
+        const Replayed r = replay(p);
+        EXPECT_EQ(r.fact("collectives"), 5);
+        EXPECT_EQ(r.fact("incomplete_collectives"), 0);
+        const std::string path = r.path();
+        return path.substr(path.find(fmt::format("compute {}: 7-50", late)));
+    };
+    EXPECT_EQ(waiting(3, 0), "compute 3: 7-50 | collective? 3>0: 50-53 | compute 0: 53-90 | collective 0: 90-93 | "
+                             "compute 0: 93-120");
+    EXPECT_EQ(waiting(1, 2), "compute 1: 7-50 | collective? 1>2: 50-55 | compute 2: 55-90 | collective 2: 90-93 | "
+                             "compute 2: 93-120");
+}
+
 // One side waits for the other, whichever came first, and not as an operation of the communicator that it came with.
 TEST(Collectives, WhoAcceptsWaitsForWhoConnects)
 {
