@@ -34,7 +34,8 @@ void for_each_message(const Replay& replay, const std::vector<ProcessPairs>& pai
     }
 }
 
-/// The largest standard send that was over before its receive was posted: proof that such sends are buffered. And the
+/// The largest standard send that was over before its receive was posted, or buffered one that had left its buffer:
+/// proof that such data travels at once. And the
 /// largest one that was over while its receiver was outside of MPI: proof that they wait for nobody.
 void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
 {
@@ -43,7 +44,7 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
     for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
         const auto bytes = static_cast<std::int64_t>(trace.receives.bytes(i));
         const auto link = static_cast<std::size_t>(send.link);
-        if (send.mode == SendMode::Standard && send.surely_over)
+        if ((send.mode == SendMode::Standard || send.mode == SendMode::Buffered) && send.surely_over)
             limits[link] = std::max(limits[link], bytes);
         if (send.unaided)
             limits[rules::links + link] = std::max(limits[rules::links + link], bytes);

@@ -5,7 +5,6 @@
 #include "replayer/order.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/lookup.hpp"
-#include "replayer/pair/send_ends.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -53,8 +52,8 @@ WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace
 
 SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace, WantsReply wants_reply,
                          const WantedPeer& is_wanted)
-    : trace_(trace), wants_reply_(std::move(wants_reply)), peers_(replay.definitions, trace.process),
-      numbering_(trace, model::Skipped::What::Send)
+    : trace_(trace), wants_reply_(std::move(wants_reply)), ends_(replay.definitions, trace),
+      peers_(replay.definitions, trace.process), numbering_(trace, model::Skipped::What::Send)
 {
     const auto& envelopes = trace.sends.envelopes();
     for (std::uint32_t e = 0; e < envelopes.size(); ++e) {
@@ -72,7 +71,7 @@ std::optional<SendRecord> SendRecords::next()
         return std::nullopt;
     const model::Sends& sends = trace_.sends;
     const rules::Enter post = enter_of(trace_, trace_.numbers.ref(sends.post(i)));
-    const model::CallRef completion = trace_.numbers.ref(sends.completion(i));
+    const model::CallRef completion = trace_.numbers.ref(ends_.number(i));
     const auto& [comm, peer, tag] = channel.envelope;
     const std::uint32_t number =
         trace_.skipped.empty() ? channel.sent++ : numbering_.next({comm, *channel.dest, tag}, post.time, peers_);
@@ -122,6 +121,7 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
     const rules::Enter& post = receive.post;
     const Ns leave{send.leave};
     const Ns uncertainty = clocks.between(LocationId{send.location}, post.call.location);
+    const bool is_buffered = static_cast<SendMode>(send.mode) == SendMode::Buffered;
     const bool over_before = leave < post.time;
     const bool surely_over = over_before && post.time - leave > uncertainty;
     const bool unaided =
@@ -134,7 +134,7 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
             surely_over,
             unaided,
             leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty,
-            leave - uncertainty < receive.called};
+            (is_buffered ? Ns{send.enter} : leave) - uncertainty < receive.called};
 }
 
 ReplyRecord reply_to(const SendRecord& send, const ReceiveTimes& receive)

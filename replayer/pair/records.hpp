@@ -7,6 +7,7 @@
 
 #include "replayer/pair/channels.hpp"
 #include "replayer/pair/pair.hpp"
+#include "replayer/pair/send_ends.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -66,6 +67,7 @@ private:
 
     const model::ProcessTrace& trace_;
     WantsReply wants_reply_;
+    SendEnds ends_;
     Peers peers_;
     Numbering numbering_;
     std::vector<OutChannel> channels_;  // by envelope

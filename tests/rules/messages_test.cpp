@@ -419,6 +419,29 @@ TEST(Messages, DetachingTheBufferWaitsForTheLastReceiver)
     EXPECT_EQ(path(p), "compute 1: 0-70 | transfer 1>0: 70-72 | compute 0: 72-120");
 }
 
+// A buffer that could be detached before a message of 4096 bytes was received has shown that such ones do not wait.
+TEST(Messages, DetachingTheBufferTellsWhatLeavesItAtOnce)
+{
+    for (const bool has_shown : {false, true}) {
+        Program p(3);
+        p[0].bsend({5, 6}, 2, 4096);
+        p[0].call(FunctionId::MPI_Buffer_detach, {has_shown ? 7 : 13, 14});
+        p[2].recv({has_shown ? 16 : 12, 18}, 0, 4096);
+        p[0].bsend({20, 21}, 1, 60'000);
+        p[0].bsend({22, 23}, 2, 4096);
+        p[0].call(FunctionId::MPI_Buffer_detach, {30, 172});
+        p[1].recv({150, 173}, 0, 60'000);
+        p[2].recv({170, 172}, 0, 4096);
+        p[0].finish(220);
+        p.finish(210);
+        const std::string found = path(p);
+        if (has_shown)
+            EXPECT_THAT(found, testing::HasSubstr("compute 1: 0-150 | transfer 1>0: 150-172 | compute 0: 172-220"));
+        else
+            EXPECT_THAT(found, testing::HasSubstr("170 | transfer 2>0: 170-172 | compute 0: 172-220"));
+    }
+}
+
 TEST(Messages, SendrecvWaitsForItsReceiveOrItsSend)
 {
     Program p(2);
