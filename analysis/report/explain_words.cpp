@@ -299,8 +299,11 @@ Remedy remedy_of(Factor cause, const Explanation& e)
     if (cause == Factor::Threads) {
         const std::string work =
             e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name) : "work";
-        return {fmt::format("share {} out evenly among its threads, or make it faster", work),
-                fmt::format("share {} out evenly among the threads of the slow ones, or make it faster", work)};
+        return {
+            fmt::format("share {} out evenly among its threads, outside of critical sections, or make it faster", work),
+            fmt::format("share {} out evenly among the threads of the slow ones, outside of critical sections, or make "
+                        "it faster",
+                        work)};
     }
     if (cause == Factor::Time)
         return {"move work from there to the others, if it is work: whether it had a processor is not known",

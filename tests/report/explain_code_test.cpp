@@ -352,7 +352,7 @@ TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
     EXPECT_THAT(sentence(p),
                 HasSubstr(" It waited for its own threads for 600 ms of that, which were in loop meanwhile "
                           "(90 %). Always rank 3 (persistent, 90 %): share the work of loop out evenly "
-                          "among its threads, or make it faster."));
+                          "among its threads, outside of critical sections, or make it faster."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("It was blocked")));
     s.own_blocked_ns = 950 * ms;  // and what makes the difference may be the rest of it
     s.blocked_ns = 400 * ms;
