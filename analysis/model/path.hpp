@@ -92,4 +92,26 @@ private:
 };
 static_assert(sizeof(Segment) == 40);
 
+/// Whether a segment begins where it is by a jump, maybe from another location.
+constexpr bool is_jump(const Segment& segment)
+{
+    const auto kind = static_cast<SegmentKind>(segment.kind);
+    return kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Thread;
+}
+
+/// Whether a segment is there by a decision about what comes before it: a jump, a wait that nobody else explains, or
+/// what is in doubt.
+constexpr bool decides(const Segment& segment)
+{
+    return is_jump(segment) || static_cast<SegmentKind>(segment.kind) == SegmentKind::Delay ||
+           is_doubtful(static_cast<Confidence>(segment.low_confidence));
+}
+
+/// Whether a doubtful decision may have put `before_ns` of the path where they are, that are far from critical in
+/// truth. If it is wrong, they are critical to within its own length: of 50 times as much, that is 2 %.
+constexpr bool may_lead(std::int64_t decision_ns, std::int64_t before_ns)
+{
+    return before_ns < 50 * decision_ns;
+}
+
 }  // namespace critpath::model

@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/led.hpp"
 #include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
@@ -100,6 +101,8 @@ struct PathView {
     PathView(const PathView&) = delete;
     PathView& operator=(const PathView&) = delete;
 
+    [[nodiscard]] LedSegments led() const { return {segments.records(), fact(profile, "clock_uncertainty_ns")}; }
+
     model::Profile profile;
     result::Segments segments;
     Filter filter;  // refers to `profile`
@@ -160,12 +163,13 @@ std::vector<Column> path_columns()
         {"bytes", "Bytes"},
         {"low_confidence", ""},
         {"within_clocks", ""},
+        {"led_by_doubt", ""},
         {"", "?", Align::Left},
     };
 }
 
 /// As path_columns(); `row` is reused from segment to segment.
-void fill(Row& row, const Segment& segment, const PathView& view)
+void fill(Row& row, const Segment& segment, const PathView& view, bool is_led)
 {
     const model::Profile& profile = view.profile;
     const auto kind = static_cast<SegmentKind>(segment.kind);
@@ -193,7 +197,8 @@ void fill(Row& row, const Segment& segment, const PathView& view)
         static_cast<model::Confidence>(segment.low_confidence) == model::Confidence::WithinClocks;
     row.emplace_back(static_cast<std::int64_t>(segment.low_confidence != 0));
     row.emplace_back(static_cast<std::int64_t>(within_clocks));
-    row.emplace_back(std::string(segment.low_confidence != 0 ? "?" : ""));
+    row.emplace_back(static_cast<std::int64_t>(is_led));
+    row.emplace_back(std::string(segment.low_confidence != 0 ? "?" : is_led ? "~" : ""));
 }
 
 std::function<void(const RowSink&)> rows(const std::shared_ptr<const PathView>& view)
@@ -201,18 +206,16 @@ std::function<void(const RowSink&)> rows(const std::shared_ptr<const PathView>& 
     return [view](const RowSink& sink) {
         const std::span<const Segment> segments = view->segments.records();
         Row row;
-        const auto show = [&](const Segment& segment) {
-            fill(row, segment, *view);
+        LedSegments led = view->led();
+        const auto show = [&](std::uint64_t i) {
+            fill(row, segments[i], *view, led.has(i));
             sink(row);
         };
         for (const std::uint64_t i : view->chosen)
-            show(segments[i]);
-        if (!view->all)
-            return;
-        for (const Segment& segment : segments) {
-            if (view->filter(segment))
-                show(segment);
-        }
+            show(i);
+        for (std::uint64_t i = 0; view->all && i < segments.size(); ++i)
+            if (view->filter(segments[i]))
+                show(i);
     };
 }
 
@@ -225,12 +228,24 @@ std::vector<std::string> notes(const PathView& view)
                                                   count_text(view.shown), counted(view.matching, "segment"),
                                                   is_part ? ", the longest" : "", percent_text(share),
                                                   duration_text(path_ns), is_part ? " --all shows every one." : "")};
-    const auto is_unsure = [&](const Segment& segment) { return segment.low_confidence != 0; };
     const std::span<const Segment> segments = view.segments.records();
-    if (std::any_of(view.chosen.begin(), view.chosen.end(), [&](std::uint64_t i) { return is_unsure(segments[i]); }) ||
-        (view.all && std::any_of(segments.begin(), segments.end(), is_unsure)))
+    LedSegments led = view.led();
+    bool has_doubtful = false, has_led = false;
+    const auto look_at = [&](std::uint64_t i) {
+        const bool is_doubtful = segments[i].low_confidence != 0;
+        has_doubtful = has_doubtful || is_doubtful;
+        has_led = has_led || (!is_doubtful && led.has(i));
+    };
+    std::ranges::for_each(view.chosen, look_at);
+    for (std::uint64_t i = 0; view.all && i < segments.size() && !(has_doubtful && has_led); ++i)
+        if (view.filter(segments[i]))
+            look_at(i);
+    if (has_doubtful)
         lines.emplace_back(
             "?: doubtful. Another predecessor is possible within the error, or this one explains less than half.");
+    if (has_led)
+        lines.emplace_back(
+            "~: here because of the next doubtful segment. If that is wrong, it may be on another rank.");
     return lines;
 }
 

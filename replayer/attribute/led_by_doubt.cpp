@@ -16,10 +16,6 @@ namespace
 
 using model::Confidence;
 using model::Segment;
-using model::SegmentKind;
-
-/// A decision leads what is before it only if that is less than so many times as long.
-constexpr std::int64_t far_from_critical = 50;
 
 /// Where a doubtful jump begins, which is where a piece ends.
 struct Begin {
@@ -59,14 +55,12 @@ std::vector<DoubtfulEnd> doubtful_ends(const Replay& replay, const Predecessors&
 void LedByDoubt::add(std::size_t piece, const Segment& segment)
 {
     end_pieces(piece);
-    const auto kind = static_cast<SegmentKind>(segment.kind);
     const auto confidence = static_cast<Confidence>(segment.low_confidence);
     const std::int64_t ns = segment.end - segment.begin;
     if (model::is_doubtful(confidence)) {
         decide(true, ns + (confidence == Confidence::WithinClocks ? clock_error_ : 0));
         ns_ += ns;
-    } else if (kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Delay ||
-               kind == SegmentKind::Thread) {
+    } else if (model::decides(segment)) {
         decide(false, ns);
     } else {
         open_ns_ += ns;
@@ -92,7 +86,7 @@ void LedByDoubt::end_pieces(std::size_t before)
 
 void LedByDoubt::decide(bool is_doubtful, std::int64_t length)
 {
-    if (is_doubtful && open_ns_ < far_from_critical * length)
+    if (is_doubtful && model::may_lead(length, open_ns_))
         ns_ += open_ns_;
     open_ns_ = 0;
 }

@@ -72,13 +72,6 @@ std::string broken_chain(const tests::Replayed& replayed, std::int64_t makespan)
     return {};
 }
 
-/// Whether the path comes to `later` by a jump that has a segment.
-bool jumps(const model::Segment& later)
-{
-    const auto kind = static_cast<model::SegmentKind>(later.kind);
-    return kind == model::SegmentKind::Transfer || kind == model::SegmentKind::Collective;
-}
-
 /// By one walk back over the whole path. `unseen`: whether decisions that take no time are doubtful.
 std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t clock_error, bool unseen)
 {
@@ -95,13 +88,13 @@ std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t 
         const model::Segment& segment = path[i];
         const auto kind = static_cast<model::SegmentKind>(segment.kind);
         const std::int64_t own = segment.end - segment.begin;
-        if (i + 1 < path.size() && path[i + 1].location != segment.location && !jumps(path[i + 1]))
+        if (i + 1 < path.size() && path[i + 1].location != segment.location && !model::is_jump(path[i + 1]))
             decide(unseen ? clock_error : 0);
         if (const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
             model::is_doubtful(confidence)) {
             decide(own + (confidence == model::Confidence::WithinClocks ? clock_error : 0));
             ns += own;
-        } else if (jumps(segment) || kind == model::SegmentKind::Delay || kind == model::SegmentKind::Thread) {
+        } else if (model::is_jump(segment) || kind == model::SegmentKind::Delay) {
             decide(0);
         } else {
             led += own;
