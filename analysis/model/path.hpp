@@ -107,11 +107,12 @@ constexpr bool decides(const Segment& segment)
            is_doubtful(static_cast<Confidence>(segment.low_confidence));
 }
 
-/// Whether a doubtful decision may have put `before_ns` of the path where they are, that are far from critical in
-/// truth. If it is wrong, they are critical to within its own length: of 50 times as much, that is 2 %.
-constexpr bool may_lead(std::int64_t decision_ns, std::int64_t before_ns)
+/// Whether a doubtful decision may have put `before_ns` of the path where they are, far from critical in truth. If it
+/// is wrong, they are critical to within its own length: of 50 times as much, that is 2 %. But of a poll: if that
+/// waited for nothing, nothing depends on what it found.
+constexpr bool may_lead(std::int64_t decision_ns, bool is_poll, std::int64_t before_ns)
 {
-    return before_ns < 50 * decision_ns;
+    return is_poll || before_ns < 50 * decision_ns;
 }
 
 }  // namespace critpath::model

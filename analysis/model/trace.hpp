@@ -246,6 +246,12 @@ enum class RecordingEnd : std::uint8_t {
 };
 
 /// One location. All vectors are in order of time.
+/// A call that stands for many polls, of which most is time between them.
+struct LoosePolls {
+    CallId call;
+    Ns between;
+};
+
 struct LocationTrace {
     LocationId location;
     Ns begin{};  // first event
@@ -262,6 +268,7 @@ struct LocationTrace {
     std::vector<Counted> counted;  // by call, points left aside: since the leave of the call before. Where it is too
                                    // short, and first calls have none: not known
     std::vector<RegionChange> user_regions;
+    std::vector<LoosePolls> loose_polls;  // ascending
 };
 
 /// In-neighbours of a process in communicators that have a graph topology: ranks, ascending.

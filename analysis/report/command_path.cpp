@@ -10,6 +10,7 @@
 #include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
+#include "formats/functions/functions.hpp"
 #include "formats/result/schema.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
@@ -101,7 +102,11 @@ struct PathView {
     PathView(const PathView&) = delete;
     PathView& operator=(const PathView&) = delete;
 
-    [[nodiscard]] LedSegments led() const { return {segments.records(), fact(profile, "clock_uncertainty_ns")}; }
+    [[nodiscard]] LedSegments led() const
+    {
+        return {segments.records(), fact(profile, "clock_uncertainty_ns"),
+                [this](model::CallPathId call) { return call.valid() && functions::is_poll(profile.row(call).name); }};
+    }
 
     model::Profile profile;
     result::Segments segments;

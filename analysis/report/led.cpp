@@ -41,8 +41,8 @@ void LedSegments::look_around(std::size_t segment)
         return;
     const auto confidence = static_cast<Confidence>(next.low_confidence);
     const std::int64_t error = confidence == Confidence::WithinClocks ? clock_error_ns_ : 0;
-    are_led_ = model::is_doubtful(confidence) &&
-               model::may_lead(next.end - next.begin + error, path_[end_ - 1].end - path_[begin_].begin);
+    are_led_ = model::is_doubtful(confidence) && model::may_lead(next.end - next.begin + error, is_poll_({next.call}),
+                                                                 path_[end_ - 1].end - path_[begin_].begin);
 }
 
 }  // namespace critpath::report

@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 
 namespace critpath::report
 {
@@ -18,9 +20,10 @@ namespace critpath::report
 class LedSegments
 {
 public:
-    /// `path` must outlive this. `clock_error_ns`: as fact clock_uncertainty_ns.
-    LedSegments(std::span<const model::Segment> path, std::int64_t clock_error_ns)
-        : path_(path), clock_error_ns_(clock_error_ns)
+    /// `path` must outlive this. `clock_error_ns`: as fact clock_uncertainty_ns. `is_poll`: of the call of a segment.
+    using IsPoll = std::function<bool(model::CallPathId call)>;
+    LedSegments(std::span<const model::Segment> path, std::int64_t clock_error_ns, IsPoll is_poll)
+        : path_(path), clock_error_ns_(clock_error_ns), is_poll_(std::move(is_poll))
     {
     }
 
@@ -33,6 +36,7 @@ private:
 
     std::span<const model::Segment> path_;
     std::int64_t clock_error_ns_;
+    IsPoll is_poll_;
     std::size_t begin_ = 0, end_ = 0;  // of segments that are the same in that
     bool are_led_ = false;
 };

@@ -106,6 +106,15 @@ private:
         out_.enter_context(call.enter, ids_.contexts[data_.call_paths.find(0, FunctionId{call.function})]);
     }
 
+    /// Of a run of polls that may be work with polls in between.
+    void attach_gaps_of_polls()
+    {
+        const spool::Record& call = call_.record;
+        if (functions::is_poll(call_.semantics) && call.count > 1 && (call.flags & spool::flag_success) == 0 &&
+            2 * call.extra >= call.leave - call.enter)
+            out_.attach(otf2::Attribute::BetweenPolls, call.extra);
+    }
+
     void write_call()
     {
         const spool::Record& call = call_.record;
@@ -133,6 +142,7 @@ private:
         target_.unresolved = std::min(target_.unresolved, unresolved + 1);  // at its begin and its end alike
         write_counters(at_leave_, leave);
         files_.attach_volume();
+        attach_gaps_of_polls();
         out_.leave_context(leave, context);
         counts_.foreign += is_foreign() ? 1 : 0;
         ++counts_.calls;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace critpath::functions
 {
@@ -198,6 +199,26 @@ constexpr bool may_wait(SemanticClass semantic_class)
     }
 }
 
+/// Functions that look whether something has come, and do not wait for it.
+constexpr bool is_poll(SemanticClass semantic_class)
+{
+    using enum SemanticClass;
+    switch (semantic_class) {
+    case Parrived:
+    case Iprobe:
+    case Improbe:
+    case Test:
+    case Testall:
+    case Testany:
+    case Testsome:
+    case RequestGetStatus:
+    case WinTest:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// Functions that make a communicator, if they do not fail.
 constexpr bool makes_communicator(SemanticClass semantic_class)
 {
@@ -280,6 +301,15 @@ constexpr const FunctionInfo& info(FunctionId id)
 constexpr SemanticClass semantic_class(FunctionId id)
 {
     return id < FunctionId::count ? info(id).semantic_class : SemanticClass::Local;
+}
+
+/// The function of that name.
+constexpr bool is_poll(std::string_view name)
+{
+    for (const FunctionInfo& function : table)
+        if (function.name == name)
+            return is_poll(function.semantic_class);
+    return false;
 }
 
 /// Names the order of the table: FNV-1a over the characters of all names, in order, without separators. A spool can

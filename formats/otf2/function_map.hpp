@@ -56,6 +56,7 @@ enum class Attribute : OTF2_AttributeRef {
     BlockedIn,
     WaitsForThread,
     Operation,
+    BetweenPolls,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -101,6 +102,8 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.waits_for_thread", "then it waited for another thread (1), or for something else (0)", OTF2_TYPE_UINT8},
     {"critpath.operation", "the collective operation that was started: OTF2's number; of neighbours: 128 more",
      OTF2_TYPE_UINT8},
+    {"critpath.between_polls", "ns between the polls that one record stands for, where that is most of it",
+     OTF2_TYPE_UINT64},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)

@@ -20,22 +20,21 @@ namespace critpath::replayer
 struct DoubtfulEnd {
     std::size_t piece;  // index into Path::pieces
     model::Ns length;   // of the jump
+    bool is_poll;       // it leads to the end of one
 };
 
 /// Those of owned pieces, in their order. Collective over `replay.comm`.
 std::vector<DoubtfulEnd> doubtful_ends(const Replay& replay, const Predecessors& predecessors, const Path& path);
 
 /// Adds up the time that doubtful decisions decide about, over all pieces of a path: each that of its own segment, and
-/// all before it back to the decision before, if that may be far from critical. Even if the decision is wrong, what
-/// comes before is critical to within the length of the segment: one that is short has it right, or has one of two
-/// places where there is as much to gain.
+/// all before it back to the decision before, if that may be far from critical (model::may_lead).
 class LedByDoubt
 {
 public:
-    /// `ends`: of all pieces; must outlive this. `clock_error`: by so much may lengths be wrong that are in doubt for
-    /// it.
-    LedByDoubt(const std::vector<DoubtfulEnd>& ends, model::Ns clock_error)
-        : clock_error_(clock_error.count()), end_(ends.begin()), last_(ends.end())
+    /// `ends`: of all pieces. Both must outlive this.
+    LedByDoubt(const model::Definitions& definitions, const std::vector<DoubtfulEnd>& ends)
+        : definitions_(definitions), clock_error_(definitions.largest_uncertainty().count()), end_(ends.begin()),
+          last_(ends.end())
     {
     }
 
@@ -46,11 +45,12 @@ public:
 
 private:
     void end_pieces(std::size_t before);
-    void decide(bool is_doubtful, std::int64_t length);
+    void decide(bool may_lead);
 
+    const model::Definitions& definitions_;
     std::int64_t ns_ = 0;
     std::int64_t open_ns_ = 0;  // behind the last decision
-    std::int64_t clock_error_;
+    std::int64_t clock_error_;  // by so much may lengths be wrong that are in doubt for it
     std::size_t piece_ = 0;
     std::vector<DoubtfulEnd>::const_iterator end_, last_;
 };

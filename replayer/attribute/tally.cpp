@@ -371,7 +371,7 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
             if (piece.stretch <= piece.begin)
                 choices[i].add(jump.kind, jump.confidence, 0);  // it has no segment
         }
-    LedByDoubt led_by_doubt(doubtful_ends, replay.definitions.largest_uncertainty());
+    LedByDoubt led_by_doubt(replay.definitions, doubtful_ends);
     while (const auto part = cutter.next()) {
         PieceSum& piece = pieces[part->piece];
         piece.segments += part->segments.size();

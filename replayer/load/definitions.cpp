@@ -92,6 +92,7 @@ private:
             {"critpath.waits_for_thread", &a.waits_for_thread},
             {"critpath.processor", &a.processor},
             {"critpath.operation", &a.operation},
+            {"critpath.between_polls", &a.between_polls},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {

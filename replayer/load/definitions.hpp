@@ -50,6 +50,7 @@ struct Attributes {
     OTF2_AttributeRef waits_for_thread = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef processor = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef operation = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef between_polls = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.

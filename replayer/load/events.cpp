@@ -260,8 +260,15 @@ void EventLoader::leave_call(Ns now)
 void EventLoader::leave_call(Ns now, const Moment& moment)
 {
     leave_call(now);
-    if (is_probe(region(out_.trace.calls.context(call_.value)).function)) {
+    const FunctionId function = region(out_.trace.calls.context(call_.value)).function;
+    if (is_probe(function)) {
         add_probe(moment);
+    }
+    const OTF2_AttributeRef between = vocabulary_.attributes.between_polls;
+    if (between != OTF2_UNDEFINED_ATTRIBUTE && functions::is_poll(functions::semantic_class(function))) {
+        if (const auto ns = moment.uint64(between)) {
+            out_.trace.loose_polls.push_back({call_, Ns{static_cast<std::int64_t>(*ns)}});
+        }
     }
 }
 

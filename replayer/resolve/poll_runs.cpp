@@ -53,14 +53,18 @@ bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
            rules::operation(replay_.definitions.region(calls.context(call)).function).polls;
 }
 
-/// Whether nothing is done between a poll in vain and the one behind it; one of the last few polls may have been that
-/// of a loop.
-bool PollRuns::is_loop(std::size_t location, std::size_t poll, std::size_t next) const
+/// Whether nothing is done between a poll in vain and the one behind it, by what was recorded.
+bool PollRuns::is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::Calls& calls = trace_.locations[location].calls;
-    if (is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls) ||
-        is_disturbed_sleep(location, poll, next))
-        return true;
+    return is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls) ||
+           is_disturbed_sleep(location, poll, next);
+}
+
+/// Or so it seems: one of the last few polls may have been that of a loop.
+bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
+{
+    const model::Calls& calls = trace_.locations[location].calls;
     for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
         const Ns polling = calls.duration(poll);  // one record may stand for many polls
         if (polling >= least_polls * close_polls && calls.enter(next) - calls.leave(poll) <= longest_gap * polling)
@@ -90,6 +94,14 @@ bool PollRuns::is_disturbed_sleep(std::size_t location, std::size_t poll, std::s
     return sum.is_sleep();
 }
 
+/// What is known of the time between the polls that this one stands for.
+Ns PollRuns::time_between(std::size_t location, std::size_t poll) const
+{
+    const auto& loose = trace_.locations[location].loose_polls;
+    const auto found = std::ranges::lower_bound(loose, poll, {}, [](const auto& l) { return l.call.value; });
+    return found != loose.end() && found->call.value == poll ? found->between : Ns{0};
+}
+
 PollWait PollRuns::waiting(model::CallRef call) const
 {
     const std::size_t l = local_index(trace_, call.location);
@@ -99,17 +111,18 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const Ns poll = std::clamp(cost.least, Ns{1}, close_polls);
     std::size_t first = last;
     std::int64_t polls = 1;
-    bool guessed = false;
-    Ns missed{0};
+    Ns missed{0}, between{0}, guessed{0};
     while (const std::size_t behind = calls.behind_last_call(first)) {  // a poll may stand between locks
         const std::size_t before = behind - 1;
         if (!is_in_vain(l, before))
             break;
         const Ns gap = calls.enter(first) - calls.leave(before);
         const bool tight = gap < std::max(close_polls, 2 * poll);
-        if (!tight && !is_loop(l, before, first))
+        const bool is_idle = !tight && is_idle_between(l, before, first);
+        if (!tight && !is_idle && !seems_idle_between(l, before, first))
             break;
-        guessed = guessed || !tight;
+        guessed += tight || is_idle ? Ns{0} : gap;
+        between += time_between(l, before) + (gap > least_gap ? gap : Ns{0});
         if (first == last)
             missed = gap;
         polls += std::max<std::int64_t>(1, calls.duration(before) / poll);
@@ -120,7 +133,10 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const Ns run_end = calls.leave(last);
     const Ns enter = calls.enter(first);
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
-    return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last, missed};
+    // Where most of it is time between the polls, they may stand in work: that they sleep there may be what they do.
+    const Ns run = run_end - enter;
+    const bool is_doubtful = 2 * between >= run || 4 * guessed >= run;
+    return {{call, enter, run_end, excess, cost.threshold}, is_doubtful && first != last, missed};
 }
 
 }  // namespace critpath::replayer

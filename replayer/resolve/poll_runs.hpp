@@ -18,7 +18,7 @@ namespace critpath::replayer
 /// A poll as the end of the wait that it ended.
 struct PollWait {
     rules::Waiting waiting;
-    bool guessed = false;  // a gap without polls was taken for time without a processor
+    bool guessed = false;  // most of it is time between polls, or a gap was taken for time without a processor
     model::Ns missed{0};   // the time before the last poll, in which nobody could see what came
 };
 
@@ -34,7 +34,9 @@ public:
 
 private:
     [[nodiscard]] bool is_in_vain(std::size_t location, std::size_t call) const;
-    [[nodiscard]] bool is_loop(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] model::Ns time_between(std::size_t location, std::size_t poll) const;
     [[nodiscard]] bool is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const;
 
     const Replay& replay_;

@@ -110,7 +110,7 @@ def expected(rank):
     events += call(
         "MPI_Startall", 1464, 1466, [("MpiIsend", after, world, 3, 40, 4, None), ("MpiIrecvRequest", 5, None)]
     )
-    events += call("MPI_Test", 1468, 1469)
+    events += call("MPI_Test", 1468, 1469, leave_attributes=(1,))
     events += call(
         "MPI_Waitall",
         1470,
@@ -431,6 +431,9 @@ class Reader:
         processor = self.attribute(event, "processor")
         if processor is not None:
             return (processor,)
+        between = self.attribute(event, "between_polls")
+        if between is not None:
+            return (between,)
         file = [self.attribute(event, name) for name in ("file", "bytes_read", "bytes_written")]
         return () if file == [None] * 3 else tuple(file)
 

@@ -111,7 +111,9 @@ void persistent(CallsBuilder& out, int rank)
     out.call(FunctionId::MPI_Startall, 1464, 1466).count = 2;
     out.completions({{0, 4, next, 3, 0, 40, static_cast<std::uint8_t>(SendMode::Standard)},
                      {spool::flag_receive, 5, before, 3, 0, 50}});
-    out.call(FunctionId::MPI_Test, 1468, 1469).count = 3;  // a run of polls: nothing follows
+    spool::Record& polls = out.call(FunctionId::MPI_Test, 1468, 1469);  // a run of them: nothing follows
+    polls.count = 3;
+    polls.extra = 1;
     out.call(FunctionId::MPI_Waitall, 1470, 1480).count = 3;
     out.completions({{0, 3}, {0, 4}, {spool::flag_receive, 5, before, 3, 0, 30}});
     point(out, FunctionId::MPI_Irecv, 1481, 1482, {0, -1, 4, 8, 6, spool::flag_any_source});

@@ -354,6 +354,12 @@ void Rank::counted(std::int64_t instructions, std::int64_t cycles)
     trace_.locations[0].counted.push_back({instructions, cycles});
 }
 
+void Rank::between_polls(std::int64_t microseconds)
+{
+    model::LocationTrace& location = trace_.locations[0];
+    location.loose_polls.push_back({{static_cast<std::uint32_t>(location.calls.size() - 1)}, from_us(microseconds)});
+}
+
 void Rank::off(Span span, bool preempted, bool has_migrated)
 {
     trace_.locations[0].off.push_back(

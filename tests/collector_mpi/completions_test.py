@@ -35,6 +35,19 @@ class Completions(Case):
     def test_two_requests_are_two_records(self):
         self.assertEqual(self.polls("two_requests"), ROUNDS * [[1, 1]])
 
+    def test_the_time_between_polls_is_known(self):
+        """What is done there takes 2 us at the least, and recording is left out of no gap."""
+        runs = [call for call in self.run_case("work_between").spools[0][0].calls if call.name == "MPI_Test"]
+        self.assertEqual(sum(run.polls for run in runs), 10 * ROUNDS)
+        self.assertTrue(any(run.polls > 1 for run in runs))
+        for run in runs:
+            self.assertGreaterEqual(run.extra, 2000 * (run.polls - 1))
+            self.assertLessEqual(run.extra, run.leave - run.enter)
+
+    def test_where_nothing_is_done_between_polls_no_time_is(self):
+        runs = [call for call in self.run_case("same_question").spools[0][0].calls if call.name == "MPI_Test"]
+        self.assertTrue(any(run.polls > 1 and run.extra == 0 for run in runs))
+
     def test_tens_of_thousands_of_requests_need_memory_once(self):
         lines = self.run_case("no_memory").stdout.splitlines()
         self.assertRegex(lines[0], "round 0: [1-9][0-9]* mappings")

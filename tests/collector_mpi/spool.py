@@ -268,6 +268,8 @@ def read_spool(path):
 def describe(item, **skip):
     """What is not at its default, as `key=value` and flag names."""
     keys = [("comm", -1), ("peer", -1), ("tag", -1), ("bytes", 0), ("extra", 0), ("request", 0)]
+    if getattr(item, "polls", 0):
+        keys.remove(("extra", 0))  # the time between them, which no test can know
     words = [f"{k}={getattr(item, k)}" for k, default in keys if getattr(item, k, default) != default]
     words += [getattr(item, "operation", "")] if getattr(item, "operation", "") else []
     return words + sorted(item.flags)

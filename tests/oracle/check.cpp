@@ -73,9 +73,12 @@ std::string broken_chain(const tests::Replayed& replayed, std::int64_t makespan)
 }
 
 /// By one walk back over the whole path. `unseen`: whether decisions that take no time are doubtful.
-std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t clock_error, bool unseen)
+std::int64_t led_by_doubt(const tests::Replayed& replayed, bool unseen)
 {
     constexpr std::int64_t far_from_critical = 50;
+    constexpr std::int64_t leads_all = INT64_MAX / far_from_critical;
+    const std::vector<model::Segment>& path = replayed.segments;
+    const std::int64_t clock_error = replayed.fact("clock_uncertainty_ns");
     std::int64_t ns = 0;
     std::int64_t length = 0;  // of the last decision, if it is doubtful
     std::int64_t led = 0;     // by it
@@ -89,10 +92,11 @@ std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t 
         const auto kind = static_cast<model::SegmentKind>(segment.kind);
         const std::int64_t own = segment.end - segment.begin;
         if (i + 1 < path.size() && path[i + 1].location != segment.location && !model::is_jump(path[i + 1]))
-            decide(unseen ? clock_error : 0);
+            decide(unseen ? leads_all : 0);
         if (const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
             model::is_doubtful(confidence)) {
-            decide(own + (confidence == model::Confidence::WithinClocks ? clock_error : 0));
+            const bool is_poll = functions::is_poll(replayed.profile.row(model::CallPathId{segment.call}).name);
+            decide(is_poll ? leads_all : own + (confidence == model::Confidence::WithinClocks ? clock_error : 0));
             ns += own;
         } else if (model::is_jump(segment) || kind == model::SegmentKind::Delay) {
             decide(0);
@@ -107,9 +111,7 @@ std::int64_t led_by_doubt(const std::vector<model::Segment>& path, std::int64_t 
 std::string wrong_doubt(const tests::Replayed& replayed)
 {
     const std::int64_t found = replayed.fact("led_by_doubt_ns");
-    const std::int64_t clock_error = replayed.fact("clock_uncertainty_ns");
-    const std::int64_t least = led_by_doubt(replayed.segments, clock_error, false);
-    const std::int64_t most = led_by_doubt(replayed.segments, clock_error, true);
+    const std::int64_t least = led_by_doubt(replayed, false), most = led_by_doubt(replayed, true);
     return least <= found && found <= most
                ? ""
                : fmt::format("doubt leads {} ns of the path, which should be {} to {}", found, least, most);

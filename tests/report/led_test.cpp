@@ -23,7 +23,10 @@ struct Step {
     std::uint32_t location;
     std::int64_t ns;
     Confidence confidence = Confidence::Full;
+    model::CallPathId call = model::CallPathId::none();
 };
+
+constexpr model::CallPathId poll_call{7};
 
 std::vector<Segment> path_of(const std::vector<Step>& steps)
 {
@@ -35,6 +38,7 @@ std::vector<Segment> path_of(const std::vector<Step>& steps)
         segment.end = time += step.ns;
         segment.location = segment.other = step.location;
         segment.kind = static_cast<std::uint8_t>(step.kind);
+        segment.call = step.call.value;
         segment.low_confidence = static_cast<std::uint8_t>(step.confidence);
         path.push_back(segment);
     }
@@ -45,7 +49,7 @@ std::vector<Segment> path_of(const std::vector<Step>& steps)
 std::string led(const std::vector<Step>& steps, bool backwards = false, std::int64_t clock_error = 0)
 {
     const std::vector<Segment> path = path_of(steps);
-    LedSegments segments(path, clock_error);
+    LedSegments segments(path, clock_error, [](model::CallPathId call) { return call == poll_call; });
     std::string result(path.size(), ' ');
     for (std::size_t i = 0; i < path.size(); ++i) {
         const std::size_t segment = backwards ? path.size() - 1 - i : i;
@@ -69,6 +73,12 @@ TEST(LedSegments, AreNoneThatAreFiftyTimesAsLong)
 {
     EXPECT_EQ(led({{compute, 0, 99}, {transfer, 1, 2, Confidence::Low}, {compute, 1, 9}}), "110");
     EXPECT_EQ(led({{compute, 0, 100}, {transfer, 1, 2, Confidence::Low}, {compute, 1, 9}}), "010");
+}
+
+/// If the poll waited for nothing, nothing depends on what it found.
+TEST(LedSegments, AreAllBeforeADoubtfulPoll)
+{
+    EXPECT_EQ(led({{compute, 0, 1000}, {transfer, 1, 2, Confidence::Low, poll_call}, {compute, 1, 9}}), "110");
 }
 
 TEST(LedSegments, ReachAsFarAsClocksMayBeOff)

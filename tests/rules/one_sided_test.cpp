@@ -600,7 +600,7 @@ TEST(OneSided, WhatIsOnTimeForALoopOfTestsComesBeforeWhatMayBeLate)
 {
     EXPECT_THAT(path_to_exposed([](Rank& rank, model::WindowId window) {
                     for (int t = 610; t < 1104; t += 4)
-                        rank.call(FunctionId::MPI_Win_test, {t, t + 1});
+                        rank.call(FunctionId::MPI_Win_test, {t, t + 3});
                     rank.wait_exposed({1106, 1107}, window, FunctionId::MPI_Win_test);
                 }),
                 HasSubstr("compute 1: 701-704 | transfer 1>0: 704-1107 | compute 0: 1107-2000"));

@@ -41,6 +41,39 @@ TEST(Polls, PollsOfSeveralFunctionsInTurnAreAWait)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-55 | compute 1: 55-100");
 }
 
+/// Of a loop that is mostly outside of MPI, nobody knows whether it works there: it may be that of a computation that
+/// looks now and then.
+TEST(Polls, PollsThatAreMostlyOutsideOfMpiAreADoubtfulWait)
+{
+    for (const int length : {1, 2}) {
+        Program p(2);
+        p[0].send({50, 51}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        for (int t = 10; t < 50; t += 4)
+            p[1].call(FunctionId::MPI_Test, {t, t + length});
+        p[1].test({51, 53}, r);
+        p.finish(100);
+        EXPECT_EQ(path(p), length == 1 ? "compute 0: 0-50 | transfer? 0>1: 50-53 | compute 1: 53-100"
+                                       : "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
+    }
+}
+
+/// One record stands for many of them, and says what is between.
+TEST(Polls, OneRecordMayBeMostlyOutsideOfMpi)
+{
+    for (const int between : {19, 21}) {
+        Program p(2);
+        p[0].send({50, 51}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        p[1].call(FunctionId::MPI_Test, {10, 50});
+        p[1].between_polls(between);
+        p[1].test({51, 52}, r);
+        p.finish(100);
+        EXPECT_EQ(path(p), between == 19 ? "compute 0: 0-50 | transfer 0>1: 50-52 | compute 1: 52-100"
+                                         : "compute 0: 0-50 | transfer? 0>1: 50-52 | compute 1: 52-100");
+    }
+}
+
 // while (!flag) MPI_Request_get_status(...); then MPI_Wait returns at once. Or MPI_Parrived.
 TEST(Polls, PollsThatCompleteNothingAreAWaitToo)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { rounds = 100, open_requests = 20000 };
@@ -73,6 +74,26 @@ static void two_requests(void)
     poll_in_rounds(poll_here, poll_here, 1);
 }
 
+/* Of the processor, for so many ns at the least. */
+static void work(long least)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < least);
+}
+
+static void work_between(void)
+{
+    begin_never();
+    for (int i = 0; i < 10 * rounds; ++i) {
+        poll_here(&never[0]);
+        work(2000);
+    }
+    end_never();
+}
+
 /* Mappings that the collector has made. */
 static int mappings;
 
@@ -129,10 +150,8 @@ static void no_memory(void)
 }
 
 static const struct Case cases[] = {
-    {"same_question", same_question},
-    {"two_places", two_places},
-    {"two_requests", two_requests},
-    {"no_memory", no_memory},
+    {"same_question", same_question}, {"two_places", two_places}, {"two_requests", two_requests},
+    {"work_between", work_between},   {"no_memory", no_memory},
 };
 
 int main(int argc, char** argv)
