@@ -154,6 +154,8 @@ void add_excess(Explanation& e)
         e.cause = static_cast<double>(for_threads) < preempted || 2 * e.longer_for_processors_ns() >= for_threads
                       ? Factor::Preempted
                       : Factor::Threads;
+    else if (e.cause == Factor::Blocked && e.is_blocked_for_threads())
+        e.cause = Factor::Threads;
     if (!e.knows_all_off() && e.cause == Factor::Processor)
         e.cause = Factor::Time;
 }

@@ -88,6 +88,7 @@ struct FunctionShare {
     std::string caller = {};   // the function of the application that mostly has it done; empty: itself, or not known
     std::string inlined = {};  // the function inlined into it that has most of that; empty: none, or not known
     std::string short_name = {}, short_caller = {}, short_inlined = {};  // tell them from all others of the stretch
+    bool with_calls = false;                                             // it is what it calls that makes it so much
 };
 
 /// What the path's time in a stretch is time of.
@@ -109,6 +110,7 @@ struct Code {
     std::int64_t preempted_while_blocked_ns = 0;
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
+    std::optional<FunctionShare> blocked_in;  // where the path's own thread is blocked for something else
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
@@ -225,6 +227,8 @@ struct Explanation : Reason {
     [[nodiscard]] Losses losses() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
+    /// Of what it takes longer blocked, most is surely that.
+    [[nodiscard]] bool is_blocked_for_threads() const;
     /// And so much is that these lack a processor, in proportion, for longer than those of the peers.
     [[nodiscard]] std::int64_t longer_for_processors_ns() const;
     /// What the peers wait for may be in MPI, or what it waits for itself, and that may be all of the difference.

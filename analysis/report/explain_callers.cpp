@@ -30,6 +30,11 @@ Callers::Callers(const model::Profile& profile, const model::Stretch& stretch) :
     own_.insert(call_mpi_.begin(), call_mpi_.end());
 }
 
+bool Callers::is_of_application(const model::Row& function) const
+{
+    return was_made_while_it_ran(function) || (is_own(function) && !is_of_cpp_library(function.name));
+}
+
 template <class Is>
 std::optional<Caller> Callers::nearest(model::CallPathId call_path, Is is) const
 {

@@ -35,6 +35,8 @@ public:
 
     /// Of the binaries that call MPI at an end of the stretch, or of the one that was started.
     [[nodiscard]] bool is_own(const model::Row& function) const { return own_.contains(function.module); }
+    /// Own, or made while the program ran; but not of the C++ library.
+    [[nodiscard]] bool is_of_application(const model::Row& function) const;
 
 private:
     template <class Is>

@@ -6,6 +6,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_callers.hpp"
+#include "analysis/report/explain_subtrees.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
@@ -203,32 +204,84 @@ std::string listed(const std::vector<FunctionShare>& functions)
     for (const FunctionShare& function : functions) {
         const std::string from = function.caller.empty() ? "" : ", from " + function.short_caller;
         const std::string inlined = function.inlined.empty() ? "" : ", mostly " + function.short_inlined + ", inlined";
-        words.push_back(fmt::format("{} ({}{}{})", function.short_name, whole_percent(function.share), from, inlined));
+        const char* const calls = function.with_calls ? " with what it calls" : "";
+        words.push_back(
+            fmt::format("{}{} ({}{}{})", function.short_name, calls, whole_percent(function.share), from, inlined));
     }
     const std::string last = words.back();
     words.pop_back();
     return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
+/// Nothing of what stands for no code.
+bool is_code(const model::Row& row)
+{
+    return row.kind != model::RowKind::Pseudo && row.name != unknown_function;
+}
+
+/// The one that is named for what a call path ends in: its caller of the application, if that is known.
+const model::Row& named_function(const model::Profile& profile, const Callers& callers, model::CallPathId call_path)
+{
+    const std::optional<Caller> caller = callers.of(call_path);
+    return caller ? *caller->function : profile.row(call_path);
+}
+
+/// What a call path of `[preempted]` or `[blocked]` was in; else it itself.
+model::CallPathId without_pseudo(const model::Profile& profile, model::CallPathId call_path)
+{
+    const model::CallPathId parent = profile.call_paths[call_path.value].parent;
+    return profile.row(call_path).kind == model::RowKind::Pseudo && parent.valid() ? parent : call_path;
+}
+
+/// The function with most of these times, if that is a notable part of `whole_ns`.
+std::optional<FunctionShare> function_with_most(const std::map<const model::Row*, std::int64_t>& times,
+                                                std::int64_t whole_ns)
+{
+    const model::Row* most = nullptr;
+    for (const auto& [row, ns] : times)
+        if (most == nullptr || std::tuple(ns, most->name) > std::tuple(times.at(most), row->name))
+            most = row;
+    if (most == nullptr || part(times.at(most), whole_ns) < function_from)
+        return std::nullopt;
+    return FunctionShare{most->name, part(times.at(most), whole_ns)};
+}
+
 /// Where the threads that are waited for are more of that time than elsewhere, with a processor or without.
 std::optional<FunctionShare> function_of_threads(const model::Profile& profile, std::size_t stretch,
-                                                 const SampleFit& fit, std::int64_t threads_ns)
+                                                 const Callers& callers, const SampleFit& fit, std::int64_t threads_ns)
 {
-    std::map<model::RowId, std::int64_t> functions;
+    std::map<const model::Row*, std::int64_t> functions;
     for (const model::StretchCode& c : profile.stretch_code) {
         if (c.stretch != stretch)
             continue;
-        const model::CallPathId parent = profile.call_paths[c.call_path.value].parent;
-        const bool lacks = profile.row(c.call_path).name == model::pseudo::preempted && parent.valid();
-        const model::CallPathId in = lacks ? parent : c.call_path;
-        const model::Row& row = profile.row(in);
-        if (row.kind != model::RowKind::Pseudo && row.name != unknown_function)
-            functions[profile.row_of(in)] += fit(c.spinning_ns) + c.blocked_ns;
+        const bool lacks = profile.row(c.call_path).name == model::pseudo::preempted;
+        const model::CallPathId in = lacks ? without_pseudo(profile, c.call_path) : c.call_path;
+        if (is_code(profile.row(in)))
+            functions[&named_function(profile, callers, in)] += fit(c.spinning_ns) + c.blocked_ns;
     }
-    const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
-    if (most == functions.end() || part(most->second, threads_ns) < function_from)
+    return function_with_most(functions, threads_ns);
+}
+
+/// Where the path's thread itself is blocked for something else, as far as that is known, if it is one function of the
+/// application for most of that time, and not the one that it would be in anyway.
+std::optional<FunctionShare> function_blocked(const model::Profile& profile, std::size_t stretch,
+                                              const Callers& callers)
+{
+    Subtrees subtrees(profile, profile.stretches[stretch], callers);
+    std::int64_t all_ns = 0;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
+        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
+            continue;
+        all_ns += ns;
+        if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
+            subtrees.add(in, {c.stretch, c.call_path, ns});
+    }
+    const Subtree* const most =
+        subtrees.innermost([&](const Subtree& s) { return part(s.time.ns, all_ns) >= mostly_from; });
+    if (most == nullptr)
         return std::nullopt;
-    return FunctionShare{profile.rows[most->first.value].name, part(most->second, threads_ns)};
+    return FunctionShare{most->function->name, part(most->time.ns, all_ns)};
 }
 
 /// `all` functions of the stretch.
@@ -241,8 +294,12 @@ void add_short_names(const std::vector<Function>& all, Code& code)
             for (const auto& [name, of] : *parts)
                 names.insert(printable(name));
     }
-    if (code.of_threads)
-        names.insert(printable(code.of_threads->name));
+    for (const auto* shares : {&code.functions, &code.longer})
+        for (const FunctionShare& share : *shares)
+            names.insert(printable(share.name));
+    for (const auto* share : {&code.of_threads, &code.blocked_in})
+        if (*share)
+            names.insert(printable((*share)->name));
     const std::map<std::string, std::string> short_names = shorten_names(names, sentence_name_width);
     const auto add = [&](FunctionShare& function) {
         function.short_name = short_names.at(printable(function.name));
@@ -253,8 +310,9 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     };
     std::ranges::for_each(code.functions, add);
     std::ranges::for_each(code.longer, add);
-    if (code.of_threads)
-        add(*code.of_threads);
+    for (auto* share : {&code.of_threads, &code.blocked_in})
+        if (*share)
+            add(**share);
 }
 
 /// To what is inlined at an address of a row; the function itself is around all of it, at a depth of `outer` - 1.
@@ -273,13 +331,13 @@ void add_inlined(const model::Row& row, std::uint64_t address, const InlinedAt& 
 }
 
 /// In the order of rows.
-std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
+std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch, const Callers& callers,
+                                   const InlinedAt& inlined_at)
 {
-    const Callers callers(profile, profile.stretches[stretch]);
     std::map<model::RowId, Function> functions;
     for (const model::StretchCode& c : profile.stretch_code) {
         const model::Row& row = profile.row(c.call_path);
-        if (c.stretch != stretch || row.kind == model::RowKind::Pseudo || row.name == unknown_function)
+        if (c.stretch != stretch || !is_code(row))
             continue;
         Function& function = functions[profile.row_of(c.call_path)];
         function.row = &row;
@@ -305,6 +363,64 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
     return result;
 }
 
+/// Puts the function in front that has `share` of a time with what it calls, in place of those that it calls; but if
+/// most of that is itself, that is said already.
+void put_in_front(const Subtree& subtree, double share, const std::set<std::string>& inside,
+                  std::vector<FunctionShare>& functions)
+{
+    const auto itself = std::ranges::find(functions, subtree.function->name, &FunctionShare::name);
+    if (itself != functions.end() && itself->share >= mostly_from * share)
+        return;
+    std::erase_if(functions, [&](const FunctionShare& f) { return inside.contains(f.name); });
+    functions.resize(std::min(functions.size(), most_named - 1));
+    FunctionShare whole{subtree.function->name, share};
+    whole.with_calls = true;
+    functions.insert(functions.begin(), std::move(whole));
+}
+
+/// Where functions that are worth a word are too little of a time to say what it is, the innermost function of the
+/// application that has most of it with what it calls.
+void name_common_callers(const model::Profile& profile, std::size_t stretch, const Callers& callers,
+                         std::int64_t functions_ns, const SampleFit& fit, Code& code)
+{
+    const model::Stretch& s = profile.stretches[stretch];
+    Subtrees subtrees(profile, s, callers);
+    for (const model::StretchCode& c : profile.stretch_code)
+        if (c.stretch == stretch && is_code(profile.row(c.call_path)))
+            subtrees.add(c.call_path, c);
+    const auto inside = [&](const Subtree& subtree) {
+        std::set<std::string> names;
+        for (const model::StretchCode& c : profile.stretch_code)
+            if (c.stretch == stretch && subtrees.is_inside(c.call_path, *subtree.function))
+                names.insert(profile.row(c.call_path).name);
+        return names;
+    };
+    const auto sum = [](const std::vector<FunctionShare>& functions) {
+        double all = 0;
+        for (const FunctionShare& function : functions)
+            all += function.share;
+        return all;
+    };
+    if (sum(code.functions) < most_from) {
+        const Subtree* const most = subtrees.innermost([&](const Subtree& of) {
+            const double share = part(of.time.ns, functions_ns);
+            return share >= mostly_from &&
+                   score_interval(share, static_cast<double>(of.time.samples) / share).low >= most_from;
+        });
+        if (most != nullptr)
+            put_in_front(*most, part(fit(most->time.ns - most->time.blocked_ns) + most->time.blocked_ns, s.path_ns),
+                         inside(*most), code.functions);
+    }
+    if (code.longer_ns > 0 && sum(code.longer) < mostly_from) {
+        const auto longer = [&](const Subtree& of) { return compared(of.time, *of.function, s); };
+        const Subtree* const most = subtrees.innermost([&](const Subtree& of) {
+            return part(longer(of).longer_ns(), code.longer_ns) >= mostly_from && longer(of).is_certain();
+        });
+        if (most != nullptr)
+            put_in_front(*most, part(longer(*most).longer_ns(), code.longer_ns), inside(*most), code.longer);
+    }
+}
+
 }  // namespace
 
 Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
@@ -326,7 +442,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
             code.preempted_while_blocked_ns += c.blocked_ns;
         }
     }
-    std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
+    const Callers callers(profile, profile.stretches[stretch]);
+    std::vector<Function> functions = functions_of(profile, stretch, callers, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
     if (has_more_faults(profile.stretches[stretch]) && !code.longer.empty())
@@ -349,7 +466,9 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
                                       main_part(function, function.by_caller, function.time.ns),
                                       main_part(function, function.by_inlined, function.own_ns())});
     }
-    code.of_threads = function_of_threads(profile, stretch, fit, code.threads_ns());
+    name_common_callers(profile, stretch, callers, functions_ns, fit, code);
+    code.of_threads = function_of_threads(profile, stretch, callers, fit, code.threads_ns());
+    code.blocked_in = function_blocked(profile, stretch, callers);
     add_short_names(functions, code);
     return code;
 }
@@ -399,6 +518,12 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double blocked =
         std::clamp(static_cast<double>(s.blocked_ns) - otherwise, 0.0, std::max(compared(code.blocked_ns), 0.0));
     return static_cast<std::int64_t>(blocked + spinning);
+}
+
+bool Explanation::is_blocked_for_threads() const
+{
+    return code.blocked_ns > 0 &&
+           2 * scaled(blocked_otherwise_ns(), stretch->compared_ns, stretch->looked_at_ns) <= stretch->blocked_ns;
 }
 
 /// A factor of the time, as one more of the split: what it is to the time without what threads lack a processor for.

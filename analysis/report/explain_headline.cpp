@@ -52,11 +52,13 @@ std::string name_of(const FunctionShare& function, const Explanation& e)
                              shorten_name(function.short_name, headline_name_width));
 }
 
-/// What the path's thread has of it, as a part, while it neither lacks a processor nor is blocked.
+/// What the path's thread has of it, as a part, or those that it waits for, while these neither lack a processor nor
+/// are blocked. If being blocked is the matter, the rest is not.
 double work(const Explanation& e)
 {
     const Losses losses = e.losses();
-    return 1 - part(losses.preempted_ns + losses.blocked_ns, e.stretch->path_ns);
+    const std::int64_t blocked_ns = e.cause == Factor::Blocked ? 0 : losses.blocked_ns;
+    return 1 - part(losses.preempted_ns + losses.threads_preempted_ns + blocked_ns, e.stretch->path_ns);
 }
 
 /// The function that has most of it, or of what is not lost without a processor: that is what can be changed. Nothing
@@ -128,6 +130,8 @@ std::string difference_in_words(const Explanation& e)
 std::string longer_than_peers(const Explanation& e)
 {
     std::string cause(e.named ? "" : cause_in_words(e));  // of that rank, not of all
+    if (!e.named && e.cause == Factor::Blocked && e.code.blocked_in)
+        cause += fmt::format(" in {}", shorten_name(e.code.blocked_in->short_name, headline_name_width));
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
     return fmt::format("{} its peers{}{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause),

@@ -209,6 +209,18 @@ const StretchColumn stretch_columns[] = {
      [](const Shown& x) -> Cell { return x.longer.empty() ? Cell() : text_or_none(x.longer.front().caller); }},
     {{"longer_function_inlined", ""},
      [](const Shown& x) -> Cell { return x.longer.empty() ? Cell() : text_or_none(x.longer.front().inlined); }},
+    {{"longer_function_with_calls", ""},
+     [](const Shown& x) -> Cell {
+         return x.longer.empty() ? Cell() : Cell(std::int64_t{x.longer.front().with_calls});
+     }},
+    {{"function_with_calls", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.code.functions.empty() ? Cell() : Cell(std::int64_t{x.e.code.functions.front().with_calls});
+     }},
+    {{"blocked_in", ""},
+     [](const Shown& x) -> Cell { return x.e.code.blocked_in ? Cell(x.e.code.blocked_in->name) : Cell(); }},
+    {{"blocked_in_percent", ""},
+     [](const Shown& x) -> Cell { return x.e.code.blocked_in ? Cell(Share{x.e.code.blocked_in->share}) : Cell(); }},
     {{"blocked_otherwise_seconds", ""},
      [](const Shown& x) -> Cell { return x.e.knows_off ? Cell(Seconds{x.losses.blocked_ns}) : Cell(); }},
     {{"threads_seconds", ""}, [](const Shown& x) -> Cell { return Seconds{x.losses.threads_ns}; }},

@@ -249,6 +249,14 @@ std::string comparison_in_words(const Explanation& e)
     return peers_in_words(e) + words + misses_in_words(e) + untold_in_words(e);
 }
 
+/// ", as far as is known in read_config (96 %)": some of it may be a guess.
+std::string blocked_in_words(const Explanation& e)
+{
+    return e.code.blocked_in ? fmt::format(", as far as is known in {} ({})", e.code.blocked_in->short_name,
+                                           whole_percent(e.code.blocked_in->share))
+                             : "";
+}
+
 std::string off_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
@@ -259,8 +267,8 @@ std::string off_in_words(const Explanation& e)
     const std::string threads = threads_in_words(e);
     words += threads;
     if (part(losses.blocked_ns, s.path_ns) >= off_from)
-        words += fmt::format(" It was blocked {}for {} of that.", threads.empty() ? "" : "otherwise ",
-                             duration_text(losses.blocked_ns));
+        words += fmt::format(" It was blocked {}for {} of that{}.", threads.empty() ? "" : "otherwise ",
+                             duration_text(losses.blocked_ns), blocked_in_words(e));
     if (losses.not_sampled_ns > 0)
         words += fmt::format(" It was not sampled for {} of that.", duration_text(losses.not_sampled_ns));
     if (e.has_more_migrations()) {
@@ -283,10 +291,12 @@ std::string off_in_words(const Explanation& e)
     return words + ".";
 }
 
-/// What threads are blocked for, outside of MPI.
-std::string_view waited_for(const Explanation& e)
+/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory".
+std::string waited_for(const Explanation& e)
 {
-    return e.has_threads ? "files, locks, memory, threads of its own" : "files, locks, memory";
+    const std::string where =
+        e.code.blocked_in ? fmt::format("in {}", e.code.blocked_in->short_name) : std::string("outside of MPI");
+    return fmt::format("{}: files, locks, memory{}", where, e.has_threads ? ", threads of its own" : "");
 }
 
 /// What to do about a factor where the rank of the path is slow, and where most ranks are.
@@ -322,8 +332,8 @@ Remedy remedy_of(Factor cause, const Explanation& e)
          "move work from the others to these, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
          "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
-        {fmt::format("find out what it waits for outside of MPI: {}", waited_for(e)),
-         fmt::format("find out what the slow ones wait for outside of MPI: {}", waited_for(e))},
+        {fmt::format("find out what it waits for {}", waited_for(e)),
+         fmt::format("find out what the slow ones wait for {}", waited_for(e))},
         {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
          "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
          "pages"},
@@ -404,7 +414,7 @@ std::string remedy_for_all(const Explanation& e)
     if (loss->cause == Factor::Preempted)
         return advice(e, ": ", "find out who else uses their processors: more threads than processors, other programs");
     if (loss->cause == Factor::Blocked)
-        return advice(e, ": ", fmt::format("find out what they wait for outside of MPI: {}", waited_for(e)));
+        return advice(e, ": ", fmt::format("find out what they wait for {}", waited_for(e)));
     return advice(e, ": ", remedy_of(Factor::Threads, e).one);
 }
 

@@ -340,6 +340,99 @@ TEST(ExplainInlined, NamesTheInnermostThatHasMost)
     EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "") << "of a library";
 }
 
+/// As it was given, but for its code; its functions are those of a binary.
+model::Profile without_code(model::Profile profile)
+{
+    for (model::Row& row : profile.rows)
+        if (row.kind == model::RowKind::Sampled)
+            row.module = "/bin/app";
+    profile.stretch_code.clear();
+    profile.stretches[0].code_gaps = profile.stretches[0].gaps;
+    return profile;
+}
+
+/// 24 functions of 40 ms, which nothing is said of one by one.
+void add_leaves(model::Profile& profile, const std::vector<model::Row>& callers)
+{
+    for (int i = 0; i < 24; ++i) {
+        std::vector<model::Row> path = callers;
+        path.push_back(sampled("leaf" + std::to_string(i)));
+        add_code(profile, path, {0, {}, 40 * ms, 40, 0, 0});
+    }
+}
+
+TEST(ExplainCode, ManyFunctionsAreNamedByTheOneThatCallsThem)
+{
+    model::Profile p = without_code(one_stretch());
+    add_leaves(p, {sampled("main"), sampled("step"), sampled("chemistry")});
+    add_code(p, {sampled("main"), sampled("step"), sampled("advect")}, {0, {}, 40 * ms, 40, 0, 0, 40 * ms});
+    p.stretches[0].processor_ns = 500 * ms;
+    const Code code = code_of(p, 0);
+    ASSERT_EQ(code.functions.size(), 1U);
+    EXPECT_EQ(code.functions[0].name, "chemistry") << "main and step have all of it anyway";
+    EXPECT_TRUE(code.functions[0].with_calls);
+    EXPECT_NEAR(code.functions[0].share, 0.96, 1e-9);
+    ASSERT_EQ(code.longer.size(), 1U);
+    EXPECT_EQ(code.longer[0].name, "chemistry");
+    EXPECT_NEAR(code.longer[0].share, 1, 1e-9);
+    EXPECT_THAT(sentence(p), HasSubstr("Most of it in chemistry with what it calls (96 %)."));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("mostly in chemistry: "));
+}
+
+TEST(ExplainCode, TheInnermostOneThatCallsMostIsNamed)
+{
+    model::Profile p = without_code(one_stretch());
+    add_leaves(p, {sampled("main"), sampled("step"), sampled("physics"), sampled("chemistry"), sampled("solve")});
+    add_code(p, {sampled("main"), sampled("step"), sampled("physics")}, {0, {}, 40 * ms, 40, 0, 0});
+    EXPECT_EQ(code_of(p, 0).functions.at(0).name, "solve");
+}
+
+TEST(ExplainCode, WhoDoesMostItselfIsNotNamedWithItsCalls)
+{
+    model::Profile p = without_code(one_stretch());
+    add_code(p, {sampled("main"), sampled("step"), sampled("kernel")}, {0, {}, 190 * ms, 190, 0, 0});
+    add_code(p, {sampled("main"), sampled("step"), sampled("kernel"), sampled("leaf")}, {0, {}, 10 * ms, 10, 0, 0});
+    const Code code = code_of(p, 0);
+    ASSERT_EQ(code.functions.size(), 1U);
+    EXPECT_EQ(code.functions[0].name, "kernel");
+    EXPECT_FALSE(code.functions[0].with_calls);
+}
+
+TEST(ExplainCode, WhereItIsBlockedIsSaid)
+{
+    model::Profile p = without_code(one_stretch());
+    const auto blocked = [&](const char* in, std::int64_t ns) {
+        add_code(
+            p, {sampled("main"), sampled("step"), sampled(in), sampled("read", "/lib/libc.so.6"), pseudo("[blocked]")},
+            {0, {}, ns, 0, 0, 0});
+    };
+    blocked("load", 500 * ms);
+    blocked("log", 100 * ms);
+    add_code(p, {sampled("main"), sampled("step"), sampled("kernel")}, {0, {}, 400 * ms, 400, 0, 0, 400 * ms});
+    p.stretches[0].own_blocked_ns = 600 * ms;
+    p.stretches[0].processor_ns = 0;
+    p.stretches[0].blocked_ns = 500 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("It was blocked for 600 ms of that, as far as is known in load (83 %)."));
+    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in load: files, locks, memory."));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce"));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("(blocked in load)"));
+    blocked("log", 300 * ms);
+    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for outside of MPI: files, locks, memory."));
+}
+
+TEST(ExplainCode, ThreadsAreSaidToBeInTheirOwnFunctions)
+{
+    model::Profile p = without_code(threaded_stretch(0, 600 * ms));
+    const model::Row malloc = sampled("_int_malloc", "/lib/libc.so.6");
+    add_code(p, {sampled("worker"), sampled("build_lists"), malloc}, {0, {}, 400 * ms, 400, 0, 400 * ms});
+    add_code(p, {sampled("worker"), sampled("other"), malloc}, {0, {}, 150 * ms, 150, 0, 150 * ms});
+    add_code(p, {sampled("worker"), sampled("build_lists")}, {0, {}, 50 * ms, 50, 0, 50 * ms});
+    const Code code = code_of(p, 0);
+    ASSERT_TRUE(code.of_threads);
+    EXPECT_EQ(code.of_threads->name, "build_lists");
+    EXPECT_NEAR(code.of_threads->share, 0.75, 1e-9);
+}
+
 TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
 {
     model::Profile p = threaded_stretch(0, 600 * ms);

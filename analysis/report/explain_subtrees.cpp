@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/explain_subtrees.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// The functions of a call path, innermost first.
+std::vector<const model::Row*> functions_of(const model::Profile& profile, model::CallPathId call_path)
+{
+    std::vector<const model::Row*> functions;
+    for (; call_path.valid(); call_path = profile.call_paths[call_path.value].parent)
+        functions.push_back(&profile.row(call_path));
+    return functions;
+}
+
+}  // namespace
+
+Subtrees::Subtrees(const model::Profile& profile, const model::Stretch& stretch, const Callers& callers)
+    : profile_(profile), callers_(callers)
+{
+    const std::vector<const model::Row*> after = functions_of(profile, stretch.after);
+    around_.insert(after.begin(), after.end());
+    if (!stretch.before.valid())
+        return;
+    const std::vector<const model::Row*> before = functions_of(profile, stretch.before);
+    std::erase_if(around_, [&](const model::Row* row) { return std::ranges::find(before, row) == before.end(); });
+}
+
+void Subtrees::add(model::CallPathId call_path, const model::StretchCode& amount)
+{
+    const std::vector<const model::Row*> functions = functions_of(profile_, call_path);
+    std::set<const model::Row*> counted;
+    for (std::size_t depth = 0; depth < functions.size(); ++depth) {  // of recursive ones, the outermost
+        const model::Row* const function = functions[functions.size() - 1 - depth];
+        if (around_.contains(function) || !callers_.is_of_application(*function) || !counted.insert(function).second)
+            continue;
+        Subtree& subtree = subtrees_[function];
+        subtree.function = function;
+        subtree.depth = std::max(subtree.depth, depth);
+        subtree.time.add(amount);
+    }
+}
+
+const Subtree* Subtrees::innermost(const std::function<bool(const Subtree&)>& is_meant) const
+{
+    const Subtree* found = nullptr;
+    for (const auto& [function, subtree] : subtrees_)
+        if (is_meant(subtree) && (found == nullptr || subtree.depth > found->depth ||
+                                  (subtree.depth == found->depth && subtree.time.ns > found->time.ns)))
+            found = &subtree;
+    return found;
+}
+
+bool Subtrees::is_inside(model::CallPathId call_path, const model::Row& function) const
+{
+    const std::vector<const model::Row*> functions = functions_of(profile_, call_path);
+    return std::ranges::find(functions, &function) != functions.end();
+}
+
+}  // namespace critpath::report

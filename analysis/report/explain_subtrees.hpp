@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what functions of the application have together with what they call: much work may be spread over many
+// functions of which none is worth a word.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "analysis/report/explain_callers.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace critpath::report
+{
+
+/// A function with all that was done while it was called.
+struct Subtree {
+    const model::Row* function = nullptr;
+    model::StretchCode time;
+    std::size_t depth = 0;  // of those that contain each other, the inner ones have more
+};
+
+/// Those of one stretch, but for the functions that both calls around it are made in: these have all of it.
+class Subtrees
+{
+public:
+    /// It must not outlive the others.
+    Subtrees(const model::Profile& profile, const model::Stretch& stretch, const Callers& callers);
+
+    /// The amount counts for all functions that the call path ends in or comes through.
+    void add(model::CallPathId call_path, const model::StretchCode& amount);
+    /// The innermost one for which that is so; nullptr: none.
+    [[nodiscard]] const Subtree* innermost(const std::function<bool(const Subtree&)>& is_meant) const;
+    /// Whether the call path ends in the function or comes through it.
+    [[nodiscard]] bool is_inside(model::CallPathId call_path, const model::Row& function) const;
+
+private:
+    const model::Profile& profile_;
+    const Callers& callers_;
+    std::set<const model::Row*> around_;
+    std::map<const model::Row*, Subtree> subtrees_;
+};
+
+}  // namespace critpath::report
