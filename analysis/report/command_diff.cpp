@@ -233,6 +233,8 @@ Document run_diff(const Request& request)
     if (renamed && std::string_view(view.by) != "rank")
         document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",
                                              printable(renamed->before), printable(renamed->after)));
+    if (const std::string note = kinds_note(before.profile, after.profile); !note.empty())
+        document.notes.push_back(note);
     if (view.needs_lines)
         for (Run* of : {&before, &after})
             for (const std::string& note : missing_lines_notes(of->profile, {}, of->lines))

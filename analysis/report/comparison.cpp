@@ -8,6 +8,8 @@
 #include "formats/binary/demangle.hpp"
 #include "formats/result/schema.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -220,6 +222,25 @@ std::vector<Difference> changed_rows(std::vector<Difference> all)
     while (!all.empty() && is_shown_as_none())
         all.pop_back();
     return all;
+}
+
+std::string kinds_note(const model::Profile& before, const model::Profile& after)
+{
+    const auto which = [](bool is_before) { return is_before ? "base" : "trace"; };
+    if (has_samples(before) != has_samples(after))
+        return fmt::format("The {} has no samples: its functions are all in [compute], and no change of these tells "
+                           "anything.",
+                           which(has_samples(after)));
+    if (knows_time_off_processor(before) != knows_time_off_processor(after))
+        return fmt::format("The {} was sampled by timers, which know nothing of the time without a processor: its "
+                           "[preempted] and [blocked] are not 0, but not known.",
+                           which(knows_time_off_processor(after)));
+    const std::string event = property(before, "event"), other = property(after, "event");
+    return event == other
+               ? ""
+               : fmt::format("The base was sampled by {}, the trace by {}: what one of them cannot see, such "
+                             "as time in the kernel, is no change.",
+                             event, other);
 }
 
 }  // namespace critpath::report

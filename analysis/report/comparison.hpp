@@ -60,4 +60,8 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
 /// table of them shows: what is exact is off by some microseconds in each run.
 std::vector<Difference> changed_rows(std::vector<Difference> all);
 
+/// What the runs cannot be compared in, since one was recorded without it: "" or a sentence. What is not known stands
+/// as 0 in the rows.
+std::string kinds_note(const model::Profile& before, const model::Profile& after);
+
 }  // namespace critpath::report

@@ -260,5 +260,22 @@ TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
     EXPECT_TRUE(renamed_program(app, other));
 }
 
+TEST(Comparison, RunsOfDifferentKindsAreSaidToBe)
+{
+    const auto of = [](const char* event) {
+        model::Profile profile;
+        profile.properties["event"] = event;
+        return profile;
+    };
+    EXPECT_EQ(kinds_note(of("cpu-clock"), of("cpu-clock")), "");
+    EXPECT_EQ(kinds_note(of(""), of("")), "");
+    EXPECT_THAT(kinds_note(of(""), of("cpu-clock")), testing::StartsWith("The base has no samples"));
+    EXPECT_THAT(kinds_note(of("cpu-clock"), of("")), testing::StartsWith("The trace has no samples"));
+    EXPECT_THAT(kinds_note(of("cpu-timer"), of("cpu-clock")), testing::StartsWith("The base was sampled by timers"));
+    EXPECT_THAT(kinds_note(of("cycles"), of("cpu-timer")), testing::StartsWith("The trace was sampled by timers"));
+    EXPECT_THAT(kinds_note(of("cycles"), of("cpu-clock")),
+                testing::StartsWith("The base was sampled by cycles, the trace by cpu-clock"));
+}
+
 }  // namespace
 }  // namespace critpath::report
