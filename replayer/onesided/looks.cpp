@@ -112,7 +112,16 @@ private:
         if (calls.next_call(last_ + 1) != call)
             return false;
         return calls.enter(call) - calls.leave(last_) < close_polls ||
-               is_idle(location_, calls.leave(last_), calls.enter(call), close_polls);
+               (!may_count() && is_idle(location_, calls.leave(last_), calls.enter(call), close_polls));
+    }
+
+    /// Whether each look may change what it looks at: that of a counter of tasks, where to sleep may be to work. Who
+    /// compares changes it once.
+    [[nodiscard]] bool may_count() const
+    {
+        const WindowEvent& newest = process_.event(newest_);
+        return newest.what == What::Transfer && newest.writes() &&
+               process_.function(newest.call) != functions::FunctionId::MPI_Compare_and_swap;
     }
 
     [[nodiscard]] std::vector<Place>::const_iterator find(std::int32_t target) const

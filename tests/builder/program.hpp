@@ -121,6 +121,7 @@ public:
     void put(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
     void get(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
     void swap(Span span, model::WindowId window, int target);  // MPI_Compare_and_swap
+    void fetch_and_add(Span span, model::WindowId window, int target);
     void sync(Span span, model::WindowId window);
     /// With a request, which `wait` completes later.
     void rput(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);

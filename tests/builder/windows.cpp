@@ -108,6 +108,12 @@ void Rank::get(Span span, WindowId window, int target, std::uint64_t bytes)
         WindowEvent::Access::Reads;
 }
 
+void Rank::fetch_and_add(Span span, WindowId window, int target)
+{
+    window_event(add(FunctionId::MPI_Fetch_and_op, span), window, What::Transfer, target, 4).access =
+        WindowEvent::Access::Both;
+}
+
 void Rank::swap(Span span, WindowId window, int target)
 {
     window_event(add(FunctionId::MPI_Compare_and_swap, span), window, What::Transfer, target, 4).access =

@@ -277,6 +277,20 @@ TEST(Looking, GoesOnWhereItHadNoProcessorOrSlept)
     }
 }
 
+/// Who counts tasks changes the counter each time, and works in between, though that may be a sleep.
+TEST(Looking, ACounterOfTasksIsNotLookedAt)
+{
+    LookingCase c;
+    for (std::int64_t t = 100; t <= 400; t += 20) {
+        c.p[0].fetch_and_add({t, t + 1}, c.window, 2);
+        c.p[0].flush({t + 1, t + 2}, c.window, 2);
+        c.p[0].off({t + 3, t + 20}, false);
+    }
+    c.p[1].fetch_and_add({397, 398}, c.window, 2);
+    c.p[1].flush({398, 399}, c.window, 2);
+    EXPECT_THAT(c.end(), EndsWith(still_works));
+}
+
 TEST(Looking, AtSeveralPlacesInTurn)
 {
     for (const int target : {1, 2}) {
