@@ -460,8 +460,8 @@ TEST_F(Foreign, LocksDoNotEndARunOfPolls)
             if (time > 5003) {
                 other.irecv(time + 1, "world", 0, 0, 8, 9);
             }
-            other.leave(time + 1, "MPI_Test");
-            lock(time + 1, OTF2_EvtWriter_ThreadReleaseLock);
+            other.leave(time + 2, "MPI_Test");
+            lock(time + 2, OTF2_EvtWriter_ThreadReleaseLock);
         }
         finalize(t, 5010);
         other.enter(6000, "MPI_Finalize").leave(6001, "MPI_Finalize");
