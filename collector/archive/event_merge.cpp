@@ -110,7 +110,7 @@ private:
     void attach_gaps_of_polls()
     {
         const spool::Record& call = call_.record;
-        if (functions::is_poll(call_.semantics) && call.count > 1 && (call.flags & spool::flag_success) == 0 &&
+        if (functions::is_poll(call_.semantics) && (call.flags & spool::flag_success) == 0 && call.extra > 0 &&
             2 * call.extra >= call.leave - call.enter)
             out_.attach(otf2::Attribute::BetweenPolls, call.extra);
     }

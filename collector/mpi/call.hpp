@@ -217,7 +217,7 @@ public:
         } else if (spool::Record* same = thread_->spool.on_stage(thread_->polls.find(question));
                    same != nullptr && same->count != ~0U) {
             const std::uint64_t gap = gap_behind(*last);
-            same->extra += gap > spool::least_gap_of_polls ? gap : 0;
+            last->extra += gap > functions::least_gap_of_polls ? gap : 0;
             last->leave = record_.leave;
             thread_->last_leave = record_.leave;
             thread_->counters.drop();

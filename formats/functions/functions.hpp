@@ -219,6 +219,9 @@ constexpr bool is_poll(SemanticClass semantic_class)
     }
 }
 
+/// ns: as long takes what stands between two of them, recording included, where nothing is done but to look.
+inline constexpr int least_gap_of_polls = 500;
+
 /// Functions that make a communicator, if they do not fail.
 constexpr bool makes_communicator(SemanticClass semantic_class)
 {

@@ -225,8 +225,8 @@ enum Root : std::int32_t {
 ///   runs: count
 ///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest. Where several take
 ///       turns, each has a record with its number, and the last of these records ends with the last poll of all.
-///       `extra`: ns before its polls, but the first, since the last one of any of them; of gaps that are longer than
-///       least_gap_of_polls
+///       `extra` of that one: ns between polls from its own first one on, of gaps that are longer than
+///       functions::least_gap_of_polls
 ///   (8) Members records follow that list the world ranks of the group, `count` ranks in all; -1 stands for a process
 ///       of another MPI_COMM_WORLD
 ///   (9) -1, in a function for all: all of them      (10) FileBegin has no request
@@ -264,9 +264,6 @@ struct Record {
     std::uint32_t callpath;  // id of a CallPathRecord of this thread; 0: not recorded
 };
 static_assert(sizeof(Record) == 64);
-
-/// ns: what stands between two polls, with the time that it takes to record them, where nothing is done but to look.
-inline constexpr std::uint64_t least_gap_of_polls = 500;
 
 /// What a request stands for.
 enum class Operation : std::uint8_t {

@@ -11,8 +11,6 @@ namespace critpath::replayer
 
 /// Polls that follow each other faster than this leave no time for work.
 inline constexpr model::Ns close_polls = std::chrono::microseconds{5};
-/// What stands between two polls where nothing is done but to look; the recorder leaves out such gaps as well.
-inline constexpr model::Ns least_gap = std::chrono::nanoseconds{500};
 /// So many are a loop.
 inline constexpr int least_polls = 3;
 

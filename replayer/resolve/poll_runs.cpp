@@ -122,7 +122,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
         if (!tight && !is_idle && !seems_idle_between(l, before, first))
             break;
         guessed += tight || is_idle ? Ns{0} : gap;
-        between += time_between(l, before) + (gap > least_gap ? gap : Ns{0});
+        between += time_between(l, before) + (gap > Ns{functions::least_gap_of_polls} ? gap : Ns{0});
         if (first == last)
             missed = gap;
         polls += std::max<std::int64_t>(1, calls.duration(before) / poll);

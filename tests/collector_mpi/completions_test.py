@@ -44,6 +44,15 @@ class Completions(Case):
             self.assertGreaterEqual(run.extra, 2000 * (run.polls - 1))
             self.assertLessEqual(run.extra, run.leave - run.enter)
 
+    def test_the_time_between_polls_in_turn_is_that_of_the_last_record(self):
+        runs = [call for call in self.run_case("work_between_turns").spools[0][0].calls if call.name == "MPI_Test"]
+        polls = sum(run.polls for run in runs)
+        self.assertEqual(polls, 10 * ROUNDS)
+        self.assertGreater(polls, 2 * len(runs))
+        self.assertGreaterEqual(sum(run.extra for run in runs), 2000 * (polls - len(runs)))
+        for run in runs:
+            self.assertLessEqual(run.extra, run.leave - run.enter)
+
     def test_where_nothing_is_done_between_polls_no_time_is(self):
         runs = [call for call in self.run_case("same_question").spools[0][0].calls if call.name == "MPI_Test"]
         self.assertTrue(any(run.polls > 1 and run.extra == 0 for run in runs))

@@ -94,6 +94,16 @@ static void work_between(void)
     end_never();
 }
 
+static void work_between_turns(void)
+{
+    begin_never();
+    for (int i = 0; i < 10 * rounds; ++i) {
+        poll_here(&never[i % 2]);
+        work(2000);
+    }
+    end_never();
+}
+
 /* Mappings that the collector has made. */
 static int mappings;
 
@@ -150,8 +160,12 @@ static void no_memory(void)
 }
 
 static const struct Case cases[] = {
-    {"same_question", same_question}, {"two_places", two_places}, {"two_requests", two_requests},
-    {"work_between", work_between},   {"no_memory", no_memory},
+    {"same_question", same_question},
+    {"two_places", two_places},
+    {"two_requests", two_requests},
+    {"work_between", work_between},
+    {"work_between_turns", work_between_turns},
+    {"no_memory", no_memory},
 };
 
 int main(int argc, char** argv)
