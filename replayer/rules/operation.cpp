@@ -20,20 +20,19 @@ struct ClassRule {
 
 constexpr bool blocking = true;
 constexpr bool sync_tested = true;
-constexpr bool polls = true;
 
 constexpr Operation messages(Dependence dependence)
 {
-    return {dependence, CollectiveShape::None, !sync_tested, !polls, blocking};
+    return {dependence, CollectiveShape::None, !sync_tested, blocking};
 }
 
 constexpr Operation poll(Dependence dependence)
 {
-    return {dependence, CollectiveShape::None, !sync_tested, polls, !blocking};
+    return {dependence, CollectiveShape::None, !sync_tested, !blocking};
 }
 
 /// Copying is work, however long it takes.
-constexpr Operation transfer = {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !polls, !blocking};
+constexpr Operation transfer = {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !blocking};
 
 /// Classes that are not listed here wait for nothing: posting, starting, cancelling.
 constexpr ClassRule class_rules[] = {
@@ -57,16 +56,16 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
     {SemanticClass::Parrived, poll(Dependence::Nothing)},
     // Where all that completes a request is that it is freed.
-    {SemanticClass::RequestFree, {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !polls, !blocking}},
+    {SemanticClass::RequestFree, {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !blocking}},
     // For the receivers of buffered sends that came before it.
     {SemanticClass::BufferDetach, messages(Dependence::AllMessages)},
     // Start-up is mostly local work, so a long MPI_Init is not a delay.
-    {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
-    {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
-    {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, blocking}},
-    {SemanticClass::WinCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    {SemanticClass::WinFree, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    {SemanticClass::WinFence, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
+    {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !blocking}},
+    {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, blocking}},
+    {SemanticClass::WinCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
+    {SemanticClass::WinFree, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
+    {SemanticClass::WinFence, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
     // What epochs wait for is found out by replayer/onesided, as if it were messages.
     {SemanticClass::WinStart, messages(Dependence::AllMessages)},
     {SemanticClass::WinComplete, messages(Dependence::AllMessages)},
@@ -78,19 +77,19 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::RmaPut, transfer},
     {SemanticClass::RmaGet, transfer},
     {SemanticClass::RmaAtomic, transfer},
-    {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    {SemanticClass::Icollective, {Dependence::MembersLater, CollectiveShape::None, !sync_tested, !polls, !blocking}},
-    {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
-    {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
+    {SemanticClass::Icollective, {Dependence::MembersLater, CollectiveShape::None, !sync_tested, !blocking}},
+    {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !blocking}},
+    {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
+    {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
     // Of both sides, or of one if the other is of another trace: then what takes long may be a wait for that.
-    {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, blocking}},
+    {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, blocking}},
     // What takes long in these is the file system, not a partner that came late.
-    {SemanticClass::FileOpen, {Dependence::Members, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
-    {SemanticClass::FileClose, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
-    {SemanticClass::FileMeta, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
-    {SemanticClass::FileIoAll, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
-    {SemanticClass::FileIoOrdered, {Dependence::Members, CollectiveShape::Prefix, !sync_tested, !polls, !blocking}},
+    {SemanticClass::FileOpen, {Dependence::Members, CollectiveShape::AllToAll, !sync_tested, !blocking}},
+    {SemanticClass::FileClose, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !blocking}},
+    {SemanticClass::FileMeta, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
+    {SemanticClass::FileIoAll, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
+    {SemanticClass::FileIoOrdered, {Dependence::Members, CollectiveShape::Prefix, !sync_tested, !blocking}},
 };
 
 constexpr bool has_amounts(const functions::FunctionInfo& info, FunctionId function)
@@ -130,6 +129,7 @@ constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId func
             result.shape = info.shape;  // the function table knows the shape of each collective
         result.has_amounts = has_amounts(info, function);
         result.some_give = some_give(function);
+        result.polls = functions::is_poll(info.semantic_class);
         result.on_file = functions::group_of(info.semantic_class) == functions::Group::Io;
         return result;
     }
@@ -172,7 +172,7 @@ bool only_posts(FunctionId function)
 
 Operation unlisted_collective()
 {
-    return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking};
+    return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking};
 }
 
 }  // namespace critpath::replayer::rules

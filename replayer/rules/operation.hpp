@@ -32,8 +32,8 @@ struct Operation {
     Dependence dependence = Dependence::Nothing;
     CollectiveShape shape = CollectiveShape::None;
     bool sync_tested = false;  // AllToAll only where all members left after the last one came; else local work
-    bool polls = false;        // returns at once: waits only as the end of a run of polls
     bool blocking = false;     // if the call is long and nobody explains it, it is a delay, not work
+    bool polls = false;        // returns at once: waits only as the end of a run of polls
     bool on_file = false;      // what takes long is the file system, unless all members left after the last one came
     bool may_pass = false;     // AllToAll only where the call waited: nothing obliges it to
     bool has_amounts =
