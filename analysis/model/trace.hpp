@@ -245,13 +245,13 @@ enum class RecordingEnd : std::uint8_t {
     Full,  // before the process: the records that follow are lost
 };
 
-/// One location. All vectors are in order of time.
 /// A call that stands for many polls, of which most is time between them.
 struct LoosePolls {
     CallId call;
     Ns between;
 };
 
+/// One location. All vectors are in order of time.
 struct LocationTrace {
     LocationId location;
     Ns begin{};  // first event

@@ -37,7 +37,7 @@ void LedSegments::look_around(std::size_t segment)
     if (end_ == path_.size())
         return;
     const Segment& next = path_[end_];
-    if (!model::decides(next) || (next.location != path_[end_ - 1].location && !model::is_jump(next)))
+    if (next.location != path_[end_ - 1].location && !model::is_jump(next))
         return;
     const auto confidence = static_cast<Confidence>(next.low_confidence);
     const std::int64_t error = confidence == Confidence::WithinClocks ? clock_error_ns_ : 0;
