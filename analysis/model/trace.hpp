@@ -13,6 +13,7 @@
 #include "analysis/model/neighbours.hpp"
 #include "analysis/model/one_sided.hpp"
 #include "formats/functions/functions.hpp"
+#include "formats/otf2/waits_for.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -175,7 +176,7 @@ struct Interval {
 };
 
 /// What a thread did when the collector found it blocked.
-enum class WaitsFor : std::uint8_t { Unknown, Thread, Other };
+using otf2::WaitsFor;
 
 /// The thread had no processor.
 struct OffProcessor {

@@ -109,7 +109,7 @@ void KernelEvents::write_off(const OffInterval& off)
     if (off.found_in != OffInterval::nowhere) {
         out_.attach(otf2::Attribute::BlockedIn, std::uint32_t{ids_.contexts[off.found_in]});
         if (off.waits_for != WaitsFor::Unknown) {
-            out_.attach(otf2::Attribute::WaitsForThread, std::uint8_t{off.waits_for == WaitsFor::Thread});
+            out_.attach(otf2::Attribute::WaitsFor, static_cast<std::uint8_t>(off.waits_for));
         }
     }
     out_.leave_context(off.end, context);

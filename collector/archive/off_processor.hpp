@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/archive/sample_reader.hpp"
+#include "formats/otf2/waits_for.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@
 namespace critpath::archive
 {
 
-enum class WaitsFor : std::uint8_t { Unknown, Thread, Other };
+using otf2::WaitsFor;
 
 struct OffInterval {
     std::uint64_t begin = 0, end = 0;        // ns

@@ -74,7 +74,7 @@ bool interrupts_kernel(const spool::SampleFormat& format)
 }
 
 // What locks, conditions, barriers and the ends of threads of the C library wait with, and most of others.
-WaitsFor waits_for(std::int64_t system_call)
+WaitsFor waits_for(std::int64_t system_call, bool is_timed)
 {
     if (system_call == SYS_restart_syscall) {
         return WaitsFor::Unknown;  // whatever it was in before a debugger, or SIGSTOP, came
@@ -84,7 +84,10 @@ WaitsFor waits_for(std::int64_t system_call)
 #else
     const bool is_futex = system_call == SYS_futex;
 #endif
-    return is_futex ? WaitsFor::Thread : WaitsFor::Other;
+    if (is_futex) {
+        return is_timed ? WaitsFor::ThreadOrTime : WaitsFor::Thread;
+    }
+    return is_timed ? WaitsFor::Time : WaitsFor::Other;
 }
 
 // Keeps what happened until `end`.
@@ -132,8 +135,8 @@ public:
         if (blocked.since <= end_) {
             CallChain chain = unwinder_.chain(blocked, blocked.since);
             chain.is_whole |= !has_callers_;
-            found_.push_back(
-                {blocked.since, contexts_.add(chain, 0, blocked.since).context, waits_for(blocked.system_call)});
+            found_.push_back({blocked.since, contexts_.add(chain, 0, blocked.since).context,
+                              waits_for(blocked.system_call, blocked.is_timed)});
         }
     }
     void on_gap() override { off_.on_gap(); }

@@ -169,7 +169,7 @@ std::optional<RawSwitch> parse_switch(std::span<const std::byte> body, std::uint
                      (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
 }
 
-std::optional<RawBlocked> parse_blocked(std::span<const std::byte> body, Stacks& stacks)
+std::optional<RawBlocked> parse_blocked(std::uint16_t misc, std::span<const std::byte> body, Stacks& stacks)
 {
     constexpr std::size_t before = offsetof(spool::BlockedRecord, since);
     spool::BlockedRecord record;
@@ -180,8 +180,8 @@ std::optional<RawBlocked> parse_blocked(std::span<const std::byte> body, Stacks&
     const auto words =
         std::span(reinterpret_cast<const std::uint64_t*>(body.data()), body.size() / sizeof(std::uint64_t));
     constexpr std::size_t fixed = (sizeof record - before) / sizeof(std::uint64_t);
-    RawBlocked blocked{
-        record.since, record.system_call, record.stack_pointer, record.instruction, {words.first(fixed).last(2), {}}};
+    RawBlocked blocked{record.since,         record.system_call, misc != 0,
+                       record.stack_pointer, record.instruction, {words.first(fixed).last(2), {}}};
     if (stacks.is_lost()) {
         return blocked;
     }
@@ -241,7 +241,7 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
             const bool is_duration = change == RawRespite::Change::RestedInWaits;
             handler.on(RawRespite{word_at(body, 0) + (is_duration ? 0 : offset), change});
         } else if (header.type == spool::BlockedRecord::number) {
-            if (auto blocked = parse_blocked(body, stacks)) {
+            if (auto blocked = parse_blocked(header.misc, body, stacks)) {
                 blocked->since += offset;
                 handler.on(*blocked);
             } else {

@@ -51,6 +51,7 @@ struct RawRespite {
 struct RawBlocked {
     std::uint64_t since = 0;  // ns: as the RawSwitch before
     std::int64_t system_call = -1;
+    bool is_timed = false;
     std::uint64_t stack_pointer = 0, instruction = 0;
     RawStack stack;  // of the registers only these two: spool::BlockedRecord::registers
 };

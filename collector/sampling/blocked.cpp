@@ -24,15 +24,62 @@ namespace
 constexpr std::uint64_t look_every = 50 * ns_per_ms;
 constexpr std::uint64_t look_rarely = 250 * ns_per_ms;
 constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that was blocked, or the beginning
-constexpr std::uint64_t least_blocked = ns_per_ms;        // for less, nobody asks where
+constexpr std::uint64_t least_blocked = ns_per_ms / 50;   // for less, nobody asks where
 // At a time: starting threads wait meanwhile, and where there are very many, some of their waits tell of the others.
 constexpr std::uint32_t most_looks = 16;
 
 /// What the kernel says of a thread that is blocked (proc(5), /proc/pid/syscall).
 struct Place {
     std::int64_t system_call;  // -1: in none
+    bool is_timed;             // it ends after a while, whatever happens
     std::uint64_t stack_pointer, instruction;
 };
+
+constexpr int most_arguments = 6;
+
+/// The system calls that may have a limit of time, and which of their arguments that is.
+struct TimedCall {
+    long number;
+    int argument;
+    bool is_pointer;  // to the limit: null without one; else a number of ms, less than 0 without one
+};
+
+constexpr TimedCall timed_calls[] = {
+#ifdef SYS_nanosleep
+    {SYS_nanosleep, 0, true},
+#endif
+    {SYS_clock_nanosleep, 2, true}, {SYS_futex, 3, true},
+#ifdef SYS_futex_waitv
+    {SYS_futex_waitv, 3, true},
+#endif
+#ifdef SYS_poll
+    {SYS_poll, 2, false},
+#endif
+    {SYS_ppoll, 2, true},
+#ifdef SYS_select
+    {SYS_select, 4, true},
+#endif
+    {SYS_pselect6, 4, true},
+#ifdef SYS_epoll_wait
+    {SYS_epoll_wait, 3, false},
+#endif
+    {SYS_epoll_pwait, 3, false},
+#ifdef SYS_epoll_pwait2
+    {SYS_epoll_pwait2, 3, true},
+#endif
+    {SYS_rt_sigtimedwait, 2, true},
+};
+
+bool is_timed(std::int64_t system_call, const std::uint64_t (&arguments)[most_arguments])
+{
+    for (const TimedCall& call : timed_calls) {
+        if (call.number == system_call) {
+            const std::uint64_t limit = arguments[call.argument];
+            return call.is_pointer ? limit != 0 : static_cast<std::int32_t>(limit) >= 0;
+        }
+    }
+    return false;
+}
 
 /// False if it is not blocked, or nothing is known of it.
 bool read_place(const Descriptor& system_call, Place& place)
@@ -51,10 +98,11 @@ bool read_place(const Descriptor& system_call, Place& place)
     if (rest == line) {
         return false;  // "running"
     }
-    constexpr int arguments = 6;
-    for (int i = 0; i < (place.system_call < 0 ? 0 : arguments); ++i) {
-        std::strtoull(rest, &rest, 16);
+    std::uint64_t arguments[most_arguments] = {};
+    for (int i = 0; i < (place.system_call < 0 ? 0 : most_arguments); ++i) {
+        arguments[i] = std::strtoull(rest, &rest, 16);
     }
+    place.is_timed = is_timed(place.system_call, arguments);
     place.stack_pointer = std::strtoull(rest, &rest, 16);
     place.instruction = std::strtoull(rest, &rest, 16);
     return place.instruction != 0;
@@ -84,8 +132,8 @@ void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
     if (last_out(slot.event).head != out.head) {
         return;
     }
-    copy.record = {
-        spool::BlockedRecord::number, 0, 0, out.time, place.system_call, place.stack_pointer, place.instruction};
+    copy.record = {spool::BlockedRecord::number, place.is_timed,   0, out.time, place.system_call,
+                   place.stack_pointer,          place.instruction};
     copy.copied = size;
     // Behind the copy stands how much of it is one, as in samples.
     std::memcpy(copy.stack + size, &copy.copied, sizeof copy.copied);

@@ -54,7 +54,7 @@ enum class Attribute : OTF2_AttributeRef {
     Counted,
     InDegree,
     BlockedIn,
-    WaitsForThread,
+    WaitsFor,
     Operation,
     BetweenPolls,
 };
@@ -99,7 +99,8 @@ inline constexpr AttributeInfo attribute_table[] = {
      OTF2_TYPE_UINT32},
     {"critpath.in_degree", "so many in-neighbours in the graph topology follow", OTF2_TYPE_UINT32},
     {"critpath.blocked_in", "where the thread was found while it was blocked", OTF2_TYPE_CALLING_CONTEXT},
-    {"critpath.waits_for_thread", "then it waited for another thread (1), or for something else (0)", OTF2_TYPE_UINT8},
+    {"critpath.waits_for", "what for: 1 another thread, 2 a while at most, 3 one of these, 0 something else",
+     OTF2_TYPE_UINT8},
     {"critpath.operation", "the collective operation that was started: OTF2's number; of neighbours: 128 more",
      OTF2_TYPE_UINT8},
     {"critpath.between_polls", "ns between the polls that one record stands for, where that is most of it",

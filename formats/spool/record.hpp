@@ -152,8 +152,8 @@ struct BlockedRecord {
     static constexpr std::uint32_t number = 0x63700002;
     static constexpr std::uint64_t registers = std::uint64_t{3} << stack_pointer_number;  // as SampleFormat::registers
 
-    std::uint32_t type;  // `number`
-    std::uint16_t padding;
+    std::uint32_t type;      // `number`
+    std::uint16_t is_timed;  // 1: its system call ends after a while, whatever happens
     std::uint16_t size;
     std::uint64_t since;          // the time of that switch
     std::int64_t system_call;     // its number; -1: in none, as in a page fault

@@ -296,7 +296,7 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
 {
     const auto found = rests_.find(waiter.location);
     const std::int64_t most = (waiter.end - waiter.begin).count() - sum_of(already);
-    if (found == rests_.end() || most == 0 || waiter.waits_for == model::WaitsFor::Other)
+    if (found == rests_.end() || most == 0 || !otf2::may_be_for_thread(waiter.waits_for))
         return 0;
     std::deque<Rest>& rests = found->second;
     std::map<const LocationTrace*, std::int64_t> running_ns;

@@ -131,7 +131,7 @@ bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const Sam
 {
     if (waiter.is_preempted && code.is_apart(location.location))
         return false;
-    return location.location != waiter.location && waiter.waits_for != model::WaitsFor::Other &&
+    return location.location != waiter.location && otf2::may_be_for_thread(waiter.waits_for) &&
            (waiter.all_go_on || !code.is_apart(location.location) || !goes_on(waiter, location, code));
 }
 
@@ -141,7 +141,7 @@ Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, c
                  Ns end, const SampledCode& code)
 {
     Waiter waiter{trace, location, begin, end, off.end, off.waits_for};
-    waiter.all_go_on = off.waits_for == model::WaitsFor::Thread && work_of_others(waiter, code).empty();
+    waiter.all_go_on = otf2::is_for_thread(off.waits_for) && work_of_others(waiter, code).empty();
     waiter.is_preempted = off.preempted;
     return waiter;
 }

@@ -19,6 +19,7 @@ using model::ContextId;
 using model::LocationTrace;
 using model::Ns;
 using model::OffProcessor;
+using model::WaitsFor;
 
 /// The contexts of the calls before and behind; none() where there is none.
 using Gap = std::pair<ContextId, ContextId>;
@@ -27,7 +28,7 @@ using Gap = std::pair<ContextId, ContextId>;
 constexpr double most_longer = 4;
 /// Nobody looks at shorter waits (collector/sampling/blocked.cpp), so that no place of theirs is ever found; only what
 /// is nearly as long tells.
-constexpr Ns least_looked_at = std::chrono::milliseconds{1};
+constexpr Ns least_looked_at = std::chrono::microseconds{20};
 constexpr double most_longer_than_short = 1.5;
 
 /// Calls `visit(off, gap)` for the intervals that the thread was blocked outside of MPI.
@@ -52,38 +53,64 @@ void for_each_blocked(LocationTrace& location, Visit visit)
 
 using ByLength = std::multimap<std::int64_t, const OffProcessor*>;
 
+double factor_between(std::int64_t a, std::int64_t b)
+{
+    const auto [less, more] = std::minmax(a, b);
+    return static_cast<double>(more) / static_cast<double>(std::max<std::int64_t>(less, 1));
+}
+
+/// By how much one that tells of a wait of that length may differ from it.
+double most_different(std::int64_t length)
+{
+    return Ns{length} < least_looked_at ? most_longer_than_short : most_longer;
+}
+
+/// What all of about that length were for; Unknown where they do not agree, or there are none.
+WaitsFor agreed(const ByLength& found, std::int64_t length)
+{
+    const double most = most_different(length);
+    const auto first = found.lower_bound(static_cast<std::int64_t>(static_cast<double>(length) / most));
+    const auto is_like = [&](const auto& other) { return factor_between(other.first, length) <= most; };
+    const auto behind = std::find_if_not(first, found.end(), is_like);
+    const auto disagrees = [&](const auto& other) { return other.second->waits_for != first->second->waits_for; };
+    return first == behind || std::any_of(first, behind, disagrees) ? WaitsFor::Unknown : first->second->waits_for;
+}
+
 /// The nearest by length, as a factor; of equally near ones the shorter.
 const OffProcessor* nearest(const ByLength& found, std::int64_t length)
 {
-    const auto factor = [&](const ByLength::value_type& other) {
-        const auto [less, more] = std::minmax(length, other.first);
-        return static_cast<double>(more) / static_cast<double>(std::max<std::int64_t>(less, 1));
-    };
+    const auto factor = [&](const ByLength::value_type& other) { return factor_between(other.first, length); };
     auto best = found.lower_bound(length);
     if (best != found.begin() && (best == found.end() || factor(*std::prev(best)) <= factor(*best)))
         --best;
-    const double most = Ns{length} < least_looked_at ? most_longer_than_short : most_longer;
-    return best != found.end() && factor(*best) <= most ? best->second : nullptr;
+    return best != found.end() && factor(*best) <= most_different(length) ? best->second : nullptr;
 }
 
 }  // namespace
 
-void place_blocked(LocationTrace& location)
+void place_blocked(LocationTrace& location, bool is_alone)
 {
     std::map<Gap, ByLength> found;
+    ByLength all;
     for_each_blocked(location, [&](const OffProcessor& off, const Gap& gap) {
-        if (off.is_found)
+        if (off.is_found) {
             found[gap].emplace((off.end - off.begin).count(), &off);
+            all.emplace((off.end - off.begin).count(), &off);
+        }
     });
     if (found.empty())
         return;
     for_each_blocked(location, [&](OffProcessor& off, const Gap& gap) {
-        const auto known = off.is_found ? found.end() : found.find(gap);
-        const OffProcessor* like =
-            known == found.end() ? nullptr : nearest(known->second, (off.end - off.begin).count());
+        if (off.is_found)
+            return;
+        const std::int64_t length = (off.end - off.begin).count();
+        const auto known = found.find(gap);
+        const OffProcessor* like = known == found.end() ? nullptr : nearest(known->second, length);
         if (like != nullptr) {
             off.found_in = like->found_in;
             off.waits_for = like->waits_for;
+        } else if (is_alone) {
+            off.waits_for = agreed(all, length);
         }
     });
 }

@@ -89,7 +89,7 @@ private:
             {"critpath.counted", &a.counted},
             {"critpath.in_degree", &a.in_degree},
             {"critpath.blocked_in", &a.blocked_in},
-            {"critpath.waits_for_thread", &a.waits_for_thread},
+            {"critpath.waits_for", &a.waits_for},
             {"critpath.processor", &a.processor},
             {"critpath.operation", &a.operation},
             {"critpath.between_polls", &a.between_polls},

@@ -47,7 +47,7 @@ struct Attributes {
     OTF2_AttributeRef counted = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef in_degree = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef blocked_in = OTF2_UNDEFINED_ATTRIBUTE;
-    OTF2_AttributeRef waits_for_thread = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef waits_for = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef processor = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef operation = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef between_polls = OTF2_UNDEFINED_ATTRIBUTE;

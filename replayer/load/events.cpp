@@ -218,8 +218,9 @@ void EventLoader::add_place(const Moment& moment)
         OffProcessor& off = out_.trace.off.back();
         off.found_in = vocabulary_.contexts.find(*context);
         off.is_found = off.found_in.valid();
-        if (const auto is_thread = moment.uint8(attributes.waits_for_thread))
-            off.waits_for = *is_thread != 0 ? WaitsFor::Thread : WaitsFor::Other;
+        const auto what = moment.uint8(attributes.waits_for);
+        if (what && *what <= static_cast<std::uint8_t>(WaitsFor::ThreadOrTime))
+            off.waits_for = WaitsFor{*what};
     }
 }
 

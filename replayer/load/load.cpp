@@ -60,13 +60,14 @@ bool is_of_other_run(const otf2::Reader& reader, const LoadedDefinitions& loaded
 ProcessTrace load_process(otf2::Reader& reader, const LoadedDefinitions& loaded, ProcessId process, Summary& summary)
 {
     std::vector<LocationEvents> locations;
-    for (const LocationId id : loaded.definitions.processes[process.value].locations) {
+    const std::vector<LocationId>& ids = loaded.definitions.processes[process.value].locations;
+    for (const LocationId id : ids) {
         const auto& location = loaded.definitions.locations[id.value];
         EventLoader loader(loaded, id);
         reader.read_events(location.reference, location.events, loader);
         summary.other_run = is_of_other_run(reader, loaded, id, loader) || summary.other_run;
         locations.push_back(loader.finish());
-        place_blocked(locations.back().trace);
+        place_blocked(locations.back().trace, ids.size() == 1);
         summary.events += location.events;
     }
     return assemble(process, std::move(locations));

@@ -222,13 +222,13 @@ private:
         const std::size_t call = write.enter.call.call.value;
         const std::size_t before = calls.behind_last_call(call), behind = calls.next_call(call + 1);
         write.since -= near_store;
-        if (before > 0 && is_idle(location, calls.leave(before - 1), write.enter.time, near_store))
+        if (before > 0 && is_off(location, calls.leave(before - 1), write.enter.time, near_store))
             write.since = calls.leave(before - 1);
         if (behind == calls.size())
             return;
         write.behind.call = {static_cast<std::uint32_t>(behind)};
-        write.until = is_idle(location, write.end, calls.enter(behind), near_store) ? calls.enter(behind)
-                                                                                    : write.until + near_store;
+        write.until = is_off(location, write.end, calls.enter(behind), near_store) ? calls.enter(behind)
+                                                                                   : write.until + near_store;
     }
 
     [[nodiscard]] Ns end_of(std::uint32_t transfer, ProcessId target)

@@ -27,17 +27,34 @@ Activity activity(const model::LocationTrace& location, Ns begin, Ns end)
 {
     Ns idle{0};
     Activity result;
-    add_overlaps(location.off, begin, end,
-                 [&](const model::OffProcessor& off, Ns time) { (off.preempted ? idle : result.slept) += time; });
+    add_overlaps(location.off, begin, end, [&](const model::OffProcessor& off, Ns time) {
+        (off.preempted ? idle : otf2::is_until_done(off.waits_for) ? result.helped : result.slept) += time;
+    });
     add_overlaps(location.tool, begin, end, [&](const model::Interval&, Ns time) { idle += time; });
-    result.busy = std::max(end - begin - idle - result.slept, Ns{0});  // both may overlap
+    result.busy = std::max(end - begin - idle - result.slept - result.helped, Ns{0});  // both may overlap
     return result;
 }
 
 bool is_idle(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 {
     const Activity found = activity(location, begin, end);
-    return found.busy < busy || found.is_sleep();
+    return found.worked() < busy || found.is_sleep();
+}
+
+bool is_off(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
+{
+    const Activity found = activity(location, begin, end);
+    return found.busy < busy || found.busy < (found.slept + found.helped) / 2;
+}
+
+Ns short_sleeps(const model::LocationTrace& location, Ns begin, Ns end, Ns longest)
+{
+    Ns result{0};
+    add_overlaps(location.off, begin, end, [&](const model::OffProcessor& off, Ns time) {
+        if (!off.preempted && otf2::is_for_a_while(off.waits_for) && off.end - off.begin <= longest)
+            result += time;
+    });
+    return result;
 }
 
 }  // namespace critpath::replayer

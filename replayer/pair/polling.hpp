@@ -16,23 +16,32 @@ inline constexpr int least_polls = 3;
 
 /// What a thread did for a while, but for the time in which it had no processor or was in the collector.
 struct Activity {
-    model::Ns busy{0};   // where nobody recorded what it did, all of the time
-    model::Ns slept{0};  // or waited for something else
+    model::Ns busy{0};    // where nobody recorded what it did, all of the time
+    model::Ns slept{0};   // for a while, or nobody knows for what
+    model::Ns helped{0};  // it was blocked until something was done for it: a file, another thread, a child
 
     void add(const Activity& other)
     {
         busy += other.busy;
         slept += other.slept;
+        helped += other.helped;
     }
 
+    [[nodiscard]] model::Ns worked() const { return busy + helped; }
     /// Whether it slept, but for what it takes to go to sleep and to come back: 8 to 9 us, of 40 or 60.
-    [[nodiscard]] bool is_sleep() const { return busy < slept / 2; }
+    [[nodiscard]] bool is_sleep() const { return worked() < slept / 2; }
 };
 
 Activity activity(const model::LocationTrace& location, model::Ns begin, model::Ns end);
 
-/// Whether the thread had no processor, or slept, from `begin` to `end`, but for `busy` of the time. False where nobody
-/// recorded that.
+/// Whether nothing was done from `begin` to `end` but for `busy` of the time: the thread had no processor, or slept.
+/// False where nobody recorded that.
 bool is_idle(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns busy);
+
+/// Whether the thread did nothing itself, likewise: what is done for it counts as sleep.
+bool is_off(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns busy);
+
+/// Of [begin, end), how long it slept for `longest` at a time at most, and is known to have slept for a while.
+model::Ns short_sleeps(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns longest);
 
 }  // namespace critpath::replayer

@@ -168,7 +168,7 @@ std::vector<GuessedWait> guessed_waits(const model::Definitions& definitions, co
     const Guesser guesser(definitions, trace);
     for (const LocationTrace& location : trace.locations)
         for (const OffProcessor& wait : location.off) {
-            const bool may_be_for_thread = !wait.preempted && wait.waits_for != model::WaitsFor::Other;
+            const bool may_be_for_thread = !wait.preempted && otf2::may_be_for_thread(wait.waits_for);
             const auto point = may_be_for_thread ? point_at(location, wait.end) : std::nullopt;
             auto other = point ? guesser.waited_for(location, wait) : std::nullopt;
             if (point && !other)

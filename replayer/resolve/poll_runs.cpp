@@ -13,10 +13,21 @@ namespace critpath::replayer
 namespace
 {
 
+bool is_probe(functions::FunctionId function)
+{
+    const auto kind = functions::info(function).semantic_class;
+    return kind == functions::SemanticClass::Iprobe || kind == functions::SemanticClass::Improbe;
+}
+
 /// A longer gap inside a loop of polls is taken for time without a processor where nobody recorded that, up to this
 /// many times the polling before it: a program that polls in a loop does nothing else there.
 constexpr std::int64_t longest_gap = 4;
+/// The probe that meets a message may only move it on; it is found by the next one. Other polls find at once.
+constexpr int gaps_of_probes = 2;
 constexpr int few = 8;  // polls before a gap that tell what it is
+/// Who polls and sleeps in turn does not want to find things much later than they come. For longer, a program sleeps
+/// in the place of something that takes so long.
+constexpr Ns longest_sleep = std::chrono::milliseconds{2};
 
 }  // namespace
 
@@ -65,6 +76,8 @@ bool PollRuns::is_idle_between(std::size_t location, std::size_t poll, std::size
 bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::Calls& calls = trace_.locations[location].calls;
+    if (activity(trace_.locations[location], calls.leave(poll), calls.enter(next)).helped > close_polls)
+        return false;
     for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
         const Ns polling = calls.duration(poll);  // one record may stand for many polls
         if (polling >= least_polls * close_polls && calls.enter(next) - calls.leave(poll) <= longest_gap * polling)
@@ -82,7 +95,7 @@ bool PollRuns::is_disturbed_sleep(std::size_t location, std::size_t poll, std::s
 {
     const model::LocationTrace& trace = trace_.locations[location];
     Activity sum = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
-    if (sum.busy > 2 * sum.slept)
+    if (sum.worked() > 2 * sum.slept)
         return false;
     for (int seen = 0; seen < few; ++seen) {
         const std::size_t behind = trace.calls.behind_last_call(poll);
@@ -102,6 +115,17 @@ Ns PollRuns::time_between(std::size_t location, std::size_t poll) const
     return found != loose.end() && found->call.value == poll ? found->between : Ns{0};
 }
 
+/// Of the time from a poll in vain to the next one, what may as well be work: all of it, but for known sleeps.
+Ns PollRuns::time_unknown(std::size_t location, std::size_t poll, std::size_t next) const
+{
+    const model::LocationTrace& trace = trace_.locations[location];
+    const Ns begin = trace.calls.leave(poll), end = trace.calls.enter(next);
+    const Ns gap = end - begin;
+    if (gap <= Ns{functions::least_gap_of_polls})
+        return Ns{0};
+    return short_sleeps(trace, begin, end, longest_sleep) >= gap / 2 ? Ns{0} : gap;
+}
+
 PollWait PollRuns::waiting(model::CallRef call) const
 {
     const std::size_t l = local_index(trace_, call.location);
@@ -111,6 +135,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const Ns poll = std::clamp(cost.least, Ns{1}, close_polls);
     std::size_t first = last;
     std::int64_t polls = 1;
+    int to_find = is_probe(function_of(replay_.definitions, trace_, call)) ? gaps_of_probes : 1;
     Ns missed{0}, between{0}, guessed{0};
     while (const std::size_t behind = calls.behind_last_call(first)) {  // a poll may stand between locks
         const std::size_t before = behind - 1;
@@ -122,9 +147,9 @@ PollWait PollRuns::waiting(model::CallRef call) const
         if (!tight && !is_idle && !seems_idle_between(l, before, first))
             break;
         guessed += tight || is_idle ? Ns{0} : gap;
-        between += time_between(l, before) + (gap > Ns{functions::least_gap_of_polls} ? gap : Ns{0});
-        if (first == last)
-            missed = gap;
+        between += time_between(l, before) + time_unknown(l, before, first);
+        if (to_find-- > 0)
+            missed += gap;
         polls += std::max<std::int64_t>(1, calls.duration(before) / poll);
         first = before;
     }

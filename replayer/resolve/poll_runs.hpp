@@ -37,6 +37,7 @@ private:
     [[nodiscard]] bool is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
     [[nodiscard]] bool seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
     [[nodiscard]] model::Ns time_between(std::size_t location, std::size_t poll) const;
+    [[nodiscard]] model::Ns time_unknown(std::size_t location, std::size_t poll, std::size_t next) const;
     [[nodiscard]] bool is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const;
 
     const Replay& replay_;

@@ -142,7 +142,7 @@ bool leads(const Candidate& best, const Candidates& all, const Waiting& call, co
 /// else took that, such as a partner without a processor.
 bool is_much_too_long(const Candidate& c, const Waiting& call)
 {
-    const Ns unexplained = call.leave - std::max(c.arrival, call.enter);
+    const Ns unexplained = call.leave - std::max(c.arrival, call.enter) - call.unseen;
     return unexplained > 4 * c.transfer + call.threshold && 2 * unexplained > call.leave - c.from.time;
 }
 

@@ -49,7 +49,8 @@ public:
     }
     void on(const RawBlocked& blocked) override
     {
-        words.push_back(fmt::format("call {} since {} at {:x}, {} bytes from {:x}", blocked.system_call, blocked.since,
+        words.push_back(fmt::format("{} {} since {} at {:x}, {} bytes from {:x}",
+                                    blocked.is_timed ? "timed call" : "call", blocked.system_call, blocked.since,
                                     blocked.instruction, blocked.stack.bytes.size(), blocked.stack_pointer));
     }
     void on_gap() override { words.emplace_back("gap"); }
@@ -141,24 +142,24 @@ constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there
 TEST(SampleReader, WhereAThreadWasFoundBlockedIsARecordOfOurOwn)
 {
     SamplesBuilder builder;
-    const auto add = [&builder](std::uint64_t since, const std::vector<std::uint64_t>& stack) {
+    const auto add = [&builder](std::uint64_t since, const std::vector<std::uint64_t>& stack, bool is_timed = false) {
         const std::size_t size = sizeof(spool::BlockedRecord) + stack.size() * sizeof stack[0];
         std::vector<char> bytes(size);
         const spool::BlockedRecord record = {
-            spool::BlockedRecord::number, 0, static_cast<std::uint16_t>(size), since, 230, pointer, 0x401000};
+            spool::BlockedRecord::number, is_timed, static_cast<std::uint16_t>(size), since, 230, pointer, 0x401000};
         std::memcpy(bytes.data(), &record, sizeof record);
         std::memcpy(bytes.data() + sizeof record, stack.data(), size - sizeof record);
         builder.add(bytes.data(), size);
     };
     builder.out(10, false, 1);
     add(10, {16, 1, 21, 22});
-    add(30, {16, 0});  // the stack is as it was
-    add(40, {0, 0});   // nobody wanted it
+    add(30, {16, 0});       // the stack is as it was
+    add(40, {0, 0}, true);  // nobody wanted it
     const Listener heard(builder.bytes(), 5);
     EXPECT_THAT(heard.words,
                 ElementsAre("blocked 15 1", fmt::format("call 230 since 15 at 401000, 16 bytes from {:x}", pointer),
                             fmt::format("call 230 since 35 at 401000, 16 bytes from {:x}", pointer),
-                            fmt::format("call 230 since 45 at 401000, 0 bytes from {:x}", pointer)));
+                            fmt::format("timed call 230 since 45 at 401000, 0 bytes from {:x}", pointer)));
     EXPECT_EQ(heard.lost, 0U);
 }
 

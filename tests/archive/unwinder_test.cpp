@@ -175,7 +175,7 @@ protected:
     Words chain_of_blocked(std::uint64_t instruction, const Words& stack)
     {
         const Words registers = {stack_begin, instruction};
-        const RawBlocked blocked{0, -1, stack_begin, instruction, {registers, std::as_bytes(std::span(stack))}};
+        const RawBlocked blocked{0, -1, false, stack_begin, instruction, {registers, std::as_bytes(std::span(stack))}};
         const auto found = unwinder_.chain(blocked, 0).addresses;
         return {found.begin(), found.end()};
     }

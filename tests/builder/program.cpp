@@ -195,6 +195,12 @@ void Rank::probe(Span span, int from, int tag)
     trace_.probes.push_back({call, comm_, from, tag, static_cast<std::uint32_t>(trace_.receives.size())});
 }
 
+void Rank::iprobe(Span span, int from, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Iprobe, span);
+    trace_.probes.push_back({call, comm_, from, tag, static_cast<std::uint32_t>(trace_.receives.size())});
+}
+
 Probed Rank::mprobe(Span span)
 {
     return {add(FunctionId::MPI_Mprobe, span)};
@@ -364,6 +370,11 @@ void Rank::off(Span span, bool preempted, bool has_migrated)
 {
     trace_.locations[0].off.push_back(
         {from_us(span.enter), from_us(span.leave), preempted, false, model::WaitsFor::Unknown, has_migrated});
+}
+
+void Rank::blocked(Span span, model::WaitsFor what)
+{
+    trace_.locations[0].off.push_back({from_us(span.enter), from_us(span.leave), false, true, what});
 }
 
 void Rank::tool(Span span)

@@ -81,7 +81,8 @@ public:
     void wait_cancelled(Span span, Request request);
 
     // Probes.
-    void probe(Span span, int from, int tag = 0);  // of the next receive of that envelope
+    void probe(Span span, int from, int tag = 0);   // of the next receive of that envelope
+    void iprobe(Span span, int from, int tag = 0);  // likewise, and it finds it
     Probed mprobe(Span span);
     void mrecv(Span span, Probed message, int from, std::uint64_t bytes = 8, int tag = 0);
     Request imrecv(Span span, Probed message, int from, std::uint64_t bytes = 8, int tag = 0);
@@ -159,6 +160,7 @@ public:
     void between_polls(std::int64_t microseconds);
     /// Has no processor, and comes back on another one if it has migrated.
     void off(Span span, bool preempted, bool has_migrated = false);
+    void blocked(Span span, model::WaitsFor what);
     void tool(Span span);
     void switched_off(Span span);
 

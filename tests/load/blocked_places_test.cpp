@@ -44,13 +44,16 @@ protected:
         thread_.off.push_back({tenths(begin), tenths(begin + length), false, true, what, false, {context}});
     }
     /// "7 other, -, ...": where each interval is, and what it is for.
-    std::string placed()
+    std::string placed(bool is_alone = false)
     {
-        place_blocked(thread_);
+        place_blocked(thread_, is_alone);
         std::vector<std::string> words;
         for (const model::OffProcessor& off : thread_.off) {
             const char* what = off.waits_for == WaitsFor::Thread ? " thread" : "";
-            words.push_back(off.found_in.valid() ? fmt::format("{}{}", off.found_in.value, what) : "-");
+            const char* nowhere = off.waits_for == WaitsFor::Other  ? "- other"
+                                  : off.waits_for == WaitsFor::Time ? "- time"
+                                                                    : "-";
+            words.push_back(off.found_in.valid() ? fmt::format("{}{}", off.found_in.value, what) : nowhere);
         }
         return fmt::format("{}", fmt::join(words, ", "));
     }
@@ -87,12 +90,13 @@ TEST_F(BlockedPlaces, OfOneThatWasMuchLongerOrShorterAreNotKnown)
     EXPECT_EQ(placed(), "7, -, -");
 }
 
-// Of less than 1 ms: at these nobody looks, so that they are not known to be anywhere else.
+// Of less than 20 us: at these nobody looks, so that they are not known to be anywhere else.
 TEST_F(BlockedPlaces, OfShortOnesAreThoseOfNearlyEqualOnes)
 {
-    found(100, 12, 7);
-    blocked(1100, 9);
-    blocked(1200, 7);
+    const auto us = [](std::int64_t time) { return Ns{1'000 * time}; };
+    thread_.off.push_back({us(10'000), us(10'024), false, true, WaitsFor::Time, false, {7}});
+    thread_.off.push_back({us(11'000), us(11'018), false});
+    thread_.off.push_back({us(12'000), us(12'014), false});
     EXPECT_EQ(placed(), "7, 7, -");
 }
 
@@ -102,6 +106,20 @@ TEST_F(BlockedPlaces, InMpiAndWithoutAProcessorAreNotSought)
     blocked(1000, 9);
     thread_.off.push_back({tenths(1100), tenths(1200), true});
     EXPECT_EQ(placed(), "7, -, -");
+}
+
+// It is not known where, but what for, if all are: another thread might be waited for here, and nowhere else.
+TEST_F(BlockedPlaces, OfAThreadAloneTellWhatOthersLikeThemWereFor)
+{
+    for (const bool is_alone : {false, true}) {
+        thread_.off.clear();
+        found(100, 100, 7);
+        found(300, 10, 8, WaitsFor::Time);
+        blocked(1600, 90);
+        blocked(1800, 12);
+        blocked(1900, 35);  // like both
+        EXPECT_EQ(placed(is_alone), is_alone ? "7, 8, - other, - time, -" : "7, 8, -, -, -");
+    }
 }
 
 TEST_F(BlockedPlaces, OfAThreadWithoutCallsAreAllBetweenTheSame)

@@ -240,6 +240,74 @@ TEST(Polls, PollsWithShortSleepsInBetweenAreAWait)
     EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-461 | compute 1: 461-600");
 }
 
+/// Five polls, 1 us each, `gap` us apart, in which the rank is blocked for `what`, but for 8 us; the message comes 10
+/// us before it ends the last sleep. Returns the path, which ends in that poll.
+std::string path_of_blocked(model::WaitsFor what, std::int64_t gap)
+{
+    Program p(2);
+    const std::int64_t found = 10 + 5 * (gap + 1);
+    p[0].send({found - 10, found - 9}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (std::int64_t t = 10; t < found; t += gap + 1) {
+        p[1].call(FunctionId::MPI_Test, {t, t + 1});
+        p[1].blocked({t + 5, t + gap - 3}, what);
+    }
+    p[1].test({found, found + 1}, r);
+    p.finish(found + 1);
+    return path(p);
+}
+
+/// A loop that sleeps for a while sleeps while it waits. What is blocked until something is done has that done: it is
+/// slow if that is, whether a poll stands behind it or not.
+TEST(Polls, BetweenThemWhatIsBlockedUntilSomethingIsDoneIsWork)
+{
+    for (const auto what : {model::WaitsFor::Time, model::WaitsFor::ThreadOrTime})
+        EXPECT_EQ(path_of_blocked(what, 99), "compute 0: 0-500 | transfer 0>1: 500-511");
+    for (const auto what : {model::WaitsFor::Other, model::WaitsFor::Thread})
+        EXPECT_THAT(path_of_blocked(what, 99), testing::Not(testing::HasSubstr("transfer")));
+    EXPECT_EQ(path_of_blocked(model::WaitsFor::Unknown, 99), "compute 0: 0-500 | transfer? 0>1: 500-511");
+}
+
+/// Ten polls, 100 us apart, between which the rank sleeps, and one that finds what was sent 20 us behind one of them,
+/// so many polls before. Returns how the wait begins.
+std::string found_late(FunctionId function, std::int64_t polls)
+{
+    Program p(2);
+    const std::int64_t found = 1010;
+    const bool is_test = function == FunctionId::MPI_Test;
+    p[0].send({found - 100 * polls + 20, found - 100 * polls + 21}, 1);
+    const Request r = is_test ? p[1].irecv({1, 2}, 0) : Request{};
+    for (std::int64_t t = 10; t < found; t += 100) {
+        p[1].call(function, {t, t + 1});
+        p[1].blocked({t + 2, t + 99}, model::WaitsFor::Time);
+    }
+    if (is_test) {
+        p[1].test({found, found + 1}, r);
+    } else {
+        p[1].iprobe({found, found + 1}, 0);
+        p[1].recv({found + 1, found + 2}, 0);
+    }
+    p.finish(found + 2);
+    const std::string all = path(p);
+    return all.substr(0, all.find(':', all.find('|')));
+}
+
+/// What comes while they sleep is found when they wake or, by a probe that only moves it on, by the next one. Behind
+/// that, something else has taken that time.
+TEST(Polls, WhatComesWhileTheySleepIsFoundByTheNextOrByTheProbeBehindThat)
+{
+    EXPECT_EQ(found_late(FunctionId::MPI_Test, 1), "compute 0: 0-930 | transfer 0>1");
+    EXPECT_EQ(found_late(FunctionId::MPI_Test, 3), "compute 0: 0-730 | transfer? 0>1");
+    EXPECT_EQ(found_late(FunctionId::MPI_Iprobe, 2), "compute 0: 0-830 | transfer 0>1");
+    EXPECT_EQ(found_late(FunctionId::MPI_Iprobe, 5), "compute 0: 0-530 | transfer? 0>1");
+}
+
+/// Nobody who waits sleeps for so long between two looks; who stands in for something that takes 3 ms does.
+TEST(Polls, LongSleepsBetweenThemAreInDoubt)
+{
+    EXPECT_EQ(path_of_blocked(model::WaitsFor::Time, 2'999), "compute 0: 0-15000 | transfer? 0>1: 15000-15011");
+}
+
 /// while (!flag) { MPI_Test(...); usleep(...); } that sleeps for 30 us of 40. Of 20 gaps, one is longer, by a time in
 /// which the thread runs; `each`: so are all of them.
 std::string path_of_short_sleeps(int longer, bool each)

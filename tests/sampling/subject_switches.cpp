@@ -5,9 +5,14 @@
 #include "tests/sampling/subject.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -132,6 +137,60 @@ void play_blocked_in_turn(Subject& subject)
             sampling::stop_thread();
         }).join();
     }
+    subject.finish();
+}
+
+/// One thread after the other is blocked for half a second: until somebody writes to a pipe, for a while, until either,
+/// until a condition holds, and until that or for a while.
+void play_blocked_for_something(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    int pipe_ends[2];
+    if (pipe(pipe_ends) != 0) {
+        std::abort();
+    }
+    constexpr std::chrono::milliseconds time{500};
+    std::mutex mutex;
+    std::condition_variable condition;
+    const auto until = [&](int thread, auto waits, auto end) {
+        std::thread waiter([&] {
+            sampling::start_thread(thread);
+            waits();
+            sampling::stop_thread();
+        });
+        std::this_thread::sleep_for(time);
+        end();
+        waiter.join();
+    };
+    char byte = 0;
+    pollfd poll_for{pipe_ends[0], POLLIN, 0};
+    const auto read_byte = [&] { return read(pipe_ends[0], &byte, 1); };
+    const auto write_byte = [&] { return write(pipe_ends[1], &byte, 1); };
+    until(1, read_byte, write_byte);
+    until(
+        2, [&] { poll(&poll_for, 1, -1); }, write_byte);
+    read_byte();
+    until(
+        3, [&] { poll(&poll_for, 1, 400); }, [] {});
+    bool is_true = false;
+    const auto holds = [&] { return is_true; };
+    const auto make_true = [&] {
+        const std::lock_guard lock(mutex);
+        is_true = true;
+        condition.notify_all();
+    };
+    const auto waits = [&] {
+        std::unique_lock lock(mutex);
+        condition.wait(lock, holds);
+    };
+    until(4, waits, make_true);
+    is_true = false;
+    const auto waits_for_a_while = [&] {
+        std::unique_lock lock(mutex);
+        condition.wait_for(lock, 10 * time, holds);
+    };
+    until(5, waits_for_a_while, make_true);
     subject.finish();
 }
 
@@ -337,6 +396,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"sleeps", play_sleeps},
         {"blocked", play_blocked},
         {"blocked_in_turn", play_blocked_in_turn},
+        {"blocked_for_something", play_blocked_for_something},
         {"shared_processor", play_shared_processor},
         {"yields", play_yields},
         {"page_faults", play_page_faults},

@@ -95,6 +95,7 @@ TEST_F(Sampling, WhoIsBlockedForLongIsFoundThere)
             off, [&](const Off& o) { return o.begin == record.since && !o.preempted && o.end > o.begin; }));
         EXPECT_TRUE(found.insert(record.since).second) << "one look at each is enough";
         EXPECT_TRUE(record.system_call == SYS_clock_nanosleep || record.system_call == SYS_nanosleep);
+        EXPECT_EQ(record.is_timed, 1);
     }
 }
 
@@ -106,6 +107,19 @@ TEST_F(Sampling, AThreadThatIsLikeTheOneBeforeItIsFoundAsWell)
         found += files[fmt::format("7.{}.samples", thread)].blocked.size();
     }
     EXPECT_GE(found, 4U);
+}
+
+TEST_F(Sampling, WhoIsBlockedForAWhileIsToldFromWhoIsUntilSomethingIsDone)
+{
+    PLAY_OR_SKIP("blocked_for_something");
+    constexpr bool is_timed[] = {false, false, true, false, true};
+    for (int thread = 1; thread <= 5; ++thread) {
+        const File& file = files[fmt::format("7.{}.samples", thread)];
+        EXPECT_FALSE(file.blocked.empty()) << thread;
+        for (const spool::BlockedRecord& record : file.blocked) {
+            EXPECT_EQ(record.is_timed, is_timed[thread - 1]) << thread << " in system call " << record.system_call;
+        }
+    }
 }
 
 TEST_F(Sampling, WhatAThreadDoesNotRunItIsOff)
