@@ -355,6 +355,24 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_polls_between_which_a_rank_is_blocked(self):
+        # Blocked until something is done is work; for a while, it is the wait.
+        for what, late, milliseconds in ("read", 0, 45), ("sleep", 1, 20):
+            with self.subTest(what):
+                self.setUp()
+                rounds = 15
+                self.record_replay_report(2, harness.workload("polls_blocked"), what, str(rounds))
+                if harness.perf_event_refused():
+                    self.skipTest("nobody is known to be blocked on this machine")
+                segments = self.assert_sound()
+                begin = next(i for i, s in enumerate(segments) if s.kind == "compute" and s.function == "MPI_Barrier")
+                seconds = sum(s.end - s.begin for s in segments[begin:] if s.kind == "compute" and s.rank == late)
+                expected = 1e-3 * milliseconds * rounds
+                self.assertAlmostEqual(seconds, expected, delta=0.1 * expected, msg="\n".join(map(str, segments)))
+                summary = json.loads(self.report("summary", "--format", "json"))
+                self.assertLess(summary["led_by_doubt_percent"], 10, summary)
+
+    @harness.retry_once
     def test_late_receiver_of_synchronous_send(self):
         self.check(2, "late_receiver", "ssend", path=[1, 0] * 8,
                    pieces={"work_late": (8, 100), "work_after": (8, 50)}, absent=["work_early"])
