@@ -112,7 +112,7 @@ private:
 
     static Ns begin_of_search(const rules::Standstill& standstill)
     {
-        return std::max(standstill.start, standstill.leave - rules::soon(standstill));
+        return std::max(standstill.start, standstill.leave - standstill.lacked - rules::soon(standstill));
     }
 
     void take_better(Moved& best, Fit found, std::size_t location, std::size_t call) const

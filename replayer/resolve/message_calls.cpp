@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/by_call.hpp"
+#include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/polling.hpp"
 #include "replayer/pair/send_ends.hpp"
@@ -216,13 +217,21 @@ private:
         const std::size_t before = late_.questions();
         const Ns explained = rules::explained_end(waiting, dependence, {messages_, gathered_}, calibration_);
         for (const Message& message : messages_)
-            if (const auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
+            if (auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
+                standstill->lacked = lacked(*standstill, call);
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back(
                     {process_, call, partner, message.peer(), message.sends(), message.bytes, *standstill});
             }
         add_late_collectives(waiting, explained);
         return late_.questions() > before;
+    }
+
+    /// The thread may have had no processor to end the call when it was over.
+    [[nodiscard]] Ns lacked(const rules::Standstill& s, CallRef call) const
+    {
+        const model::LocationTrace& location = trace_.locations[local_index(trace_, call.location)];
+        return s.leave - lacks_processor_since(location, std::max(s.start, s.enter), s.leave, s.transfer);
     }
 
     /// When somebody can have held up a call that would have ended before `due`, had nobody done so. If the operation

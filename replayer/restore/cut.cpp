@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/cut.hpp"
 
+#include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
-#include "replayer/restore/lack.hpp"
 
 #include <algorithm>
 

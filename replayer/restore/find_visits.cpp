@@ -3,8 +3,8 @@
 #include "replayer/restore/find_visits.hpp"
 
 #include "replayer/exchange.hpp"
+#include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
-#include "replayer/restore/lack.hpp"
 
 #include <algorithm>
 #include <span>

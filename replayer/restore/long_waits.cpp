@@ -3,10 +3,10 @@
 #include "replayer/restore/long_waits.hpp"
 
 #include "replayer/pair/channels.hpp"
+#include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/send_ends.hpp"
 #include "replayer/restore/cut.hpp"
-#include "replayer/restore/lack.hpp"
 
 #include <algorithm>
 #include <unordered_map>

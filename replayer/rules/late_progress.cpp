@@ -51,7 +51,10 @@ bool was_mostly_outside(const Standstill& s, std::span<const Outside> outside)
     return was_mostly_outside(s, s.start, outside) || was_mostly_outside(s, std::max(s.start, s.enter), outside);
 }
 
-Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
+namespace
+{
+
+Fit fit_to_end(const Standstill& s, Ns enter, std::span<const Outside> outside)
 {
     const Ns usual = tolerance(s.transfer, s.threshold);
     const Ns took = s.leave - enter;
@@ -70,6 +73,18 @@ Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
     return is_much(s) && is_soon ? Fit::Loose : Fit::None;
 }
 
+}  // namespace
+
+Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
+{
+    const Fit to_end = fit_to_end(s, enter, outside);
+    if (to_end != Fit::None || s.lacked <= Ns{0})
+        return to_end;
+    Standstill earlier = s;
+    earlier.leave = std::clamp(enter + s.transfer, s.leave - s.lacked, s.leave);
+    return std::min(fit_to_end(earlier, enter, outside), Fit::Loose);
+}
+
 std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
                                      const Calibration& calibration)
 {
@@ -83,8 +98,15 @@ std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Me
         return Standstill{start, call.enter, call.leave, explained, transfer, call.threshold, message.held};
     // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise. And
     // that one alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
-    const Standstill by_partner{
-        std::max(start, call.enter), call.enter, call.leave, explained, transfer, call.threshold, message.held, true};
+    const Standstill by_partner{std::max(start, call.enter),
+                                call.enter,
+                                call.leave,
+                                explained,
+                                transfer,
+                                call.threshold,
+                                message.held,
+                                Ns{0},
+                                true};
     return is_much(by_partner) ? std::optional(by_partner) : std::nullopt;
 }
 

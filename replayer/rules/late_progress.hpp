@@ -22,6 +22,7 @@ struct Standstill {
     Ns transfer;              // what it takes
     Ns threshold;             // of the call
     bool held;                // by the partner alone, who had to take it in some moment of its own
+    Ns lacked{0};             // for so long before its end the thread had no processor: it may have been over earlier
     bool by_partner = false;  // only that one can have moved it on: this side has nothing to do but take it
 };
 

@@ -54,6 +54,28 @@ TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
               "| compute 0: 600-700");
 }
 
+/// The sender has a processor again long after the transfer was over. What ran for a while in between, before, would
+/// have found that.
+TEST(LateProgress, TheCallMayHaveEndedSinceItsThreadLostItsProcessor)
+{
+    for (const std::int64_t lacks_since : {4000, 6000}) {
+        Program p(2);
+        show_large_transfer(p);
+        const Request received = p[1].irecv({110, 111}, 0, large_bytes);
+        p[1].wait({5000, 5100}, received);
+        p[0].ssend({3000, 9000}, 1, large_bytes);
+        p[0].off({lacks_since, lacks_since + 1500}, true);
+        p[0].off({lacks_since + 1510, 8990}, true);
+        p[0].finish(9100);
+        p[1].finish(9050);
+        if (lacks_since == 4000)
+            EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-5000 | "
+                               "transfer? 1>0: 5000-5100 | delay 0: 5100-9000 | compute 0: 9000-9100");
+        else
+            EXPECT_EQ(path(p), "mpi 0: 0-100 | compute 0: 100-3000 | mpi? 0: 3000-9000 | compute 0: 9000-9100");
+    }
+}
+
 /// Both are in MPI, and nothing says why it took so long: perhaps the receiver had no processor.
 TEST(LateProgress, WhatATransferDoesNotExplainIsDoubtful)
 {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "replayer/restore/lack.hpp"
+#include "replayer/pair/lack.hpp"
 
 #include <algorithm>
 
