@@ -3,6 +3,7 @@
 #include "replayer/pair/call_costs.hpp"
 
 #include "replayer/common_bits.hpp"
+#include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
@@ -99,7 +100,11 @@ rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, c
     const Ns duration = calls.duration(i);
     const FunctionId function = replay.definitions.region(calls.context(i)).function;
     const rules::CallCost cost = costs.of_bucket(function, calls.size_bucket(i));
-    return {call, enter, enter + duration, duration - cost.least, cost.threshold};
+    rules::Waiting result{call, enter, enter + duration, duration - cost.least, cost.threshold};
+    if (result.waited())
+        result.lacked = result.leave - lacks_processor_since(trace.locations[local_index(trace, call.location)], enter,
+                                                             result.leave, cost.least);
+    return result;
 }
 
 }  // namespace critpath::replayer

@@ -218,7 +218,8 @@ private:
         const Ns explained = rules::explained_end(waiting, dependence, {messages_, gathered_}, calibration_);
         for (const Message& message : messages_)
             if (auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
-                standstill->lacked = lacked(*standstill, call);
+                if (message.sends())
+                    standstill->lacked = lacked(*standstill, call);
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back(
                     {process_, call, partner, message.peer(), message.sends(), message.bytes, *standstill});
@@ -227,7 +228,8 @@ private:
         return late_.questions() > before;
     }
 
-    /// The thread may have had no processor to end the call when it was over.
+    /// The thread may have had no processor to end the call when it was over. Not so of who receives: most that came
+    /// while it had none only waits for it to take it.
     [[nodiscard]] Ns lacked(const rules::Standstill& s, CallRef call) const
     {
         const model::LocationTrace& location = trace_.locations[local_index(trace_, call.location)];

@@ -38,7 +38,7 @@ bool is_long(const Waiting& call)
 Predecessor unexplained(const Waiting& call, const Operation& operation)
 {
     if (operation.blocking && is_long(call))
-        return {Route::Delay, {}, 0, true};
+        return {Route::Delay, {}, 0, !call.only_lacked()};
     return {};
 }
 
@@ -126,7 +126,7 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
         return {doubted(to(other, instance), may_be_earlier(other, call, calibration)), {}, {}};
     const bool waited = other.time > call.enter;
     Predecessor late = to(other, instance);
-    late.low_confidence = true;
+    late.low_confidence = call.ended_after(other.time) > completion_limit(call, member, c, calibration);
     return doubted(ask_for_release(call, member, c, calibration, waited ? late : local), unsure);
 }
 
@@ -211,7 +211,7 @@ CollectiveDecision all_to_all_of_remote(const Waiting& call, const Member& membe
     if (!is_long(call) || call.leave - since <= completion_limit(call, member, c, calibration))
         return {doubted(found, unsure), {}, {}};
     // Implementations gather each group by itself, so that somebody of the own one may have held up the call.
-    found.low_confidence = true;
+    found.low_confidence = call.ended_after(since) > completion_limit(call, member, c, calibration);
     CollectiveDecision decision = ask_for_release(call, member, c, calibration, found);
     decision.query.enter = since;
     return doubted(decision, unsure);

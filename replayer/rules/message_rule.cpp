@@ -142,8 +142,8 @@ bool leads(const Candidate& best, const Candidates& all, const Waiting& call, co
 /// else took that, such as a partner without a processor.
 bool is_much_too_long(const Candidate& c, const Waiting& call)
 {
-    const Ns unexplained = call.leave - std::max(c.arrival, call.enter) - call.unseen;
-    return unexplained > 4 * c.transfer + call.threshold && 2 * unexplained > call.leave - c.from.time;
+    const Ns unexplained = call.ended_after(std::max(c.arrival, call.enter)) - call.unseen;
+    return unexplained > 4 * c.transfer + call.threshold && 2 * unexplained > call.ended_after(c.from.time);
 }
 
 Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed,
@@ -156,7 +156,7 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks) ||
                                  std::ranges::any_of(completed.collectives, &Gathered::is_unknown);
     if (all.empty())
-        return {Route::Delay, {}, 0, true, protocol_unsure};
+        return {Route::Delay, {}, 0, !call.only_lacked(), protocol_unsure};
     const Candidate& best = releasing(all, dependence);
     const Ns uncertainty = calibration.clocks.between(best.from.call.location, call.call.location);
     const bool there_at_enter = best.arrival <= call.enter - uncertainty;
@@ -164,7 +164,7 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
         std::chrono::abs(best.arrival - call.enter) < error_of_arrival(best.from, call.call, calibration);
     const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(best, all, call, calibration);
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
-        return {Route::Delay, {}, 0, true, unsure};
+        return {Route::Delay, {}, 0, !call.only_lacked(), unsure};
     const bool is_known = call.leave - best.from.time <= longest(best.transfer) + call.threshold;
     if (best.own && best.from.time < call.enter && !is_known)
         return {Route::Delay, {}, 0, true, unsure};  // its own work up to the call is what is known to take time

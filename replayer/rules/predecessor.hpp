@@ -41,8 +41,13 @@ struct Waiting {
     Ns excess;     // by how much it took longer than its least cost
     Ns threshold;  // from which excess on it counts as having waited
     Ns unseen{};   // by so much later than what has come may it end: of polls, the time between them
+    Ns lacked{};   // for so long before its end its thread had no processor: nothing has to explain that
 
     [[nodiscard]] bool waited() const { return excess > threshold; }
+    /// How long after `time` it ended, but for what explains itself.
+    [[nodiscard]] Ns ended_after(Ns time) const { return std::max(leave - lacked - time, Ns{0}); }
+    /// Whether it had no processor for all that it took longer than such calls cost.
+    [[nodiscard]] bool only_lacked() const { return excess - lacked <= threshold; }
 };
 
 enum class Route : std::uint8_t {

@@ -99,6 +99,26 @@ TEST(Collectives, BcastWithALateRootWaitsForTheRoot)
     EXPECT_EQ(path(q), "compute 2: 0-60 | mpi 2: 60-61 | compute 2: 61-80");
 }
 
+TEST(Collectives, WhoHasNoProcessorToLeaveABcastWaitsForItsRoot)
+{
+    for (const bool lacks : {true, false}) {
+        Program p(2);
+        for (int t = 0; t < 40; t += 4) {  // takes 2 us
+            p[0].rooted(FunctionId::MPI_Bcast, {t + 1, t + 2}, 0);
+            p[1].rooted(FunctionId::MPI_Bcast, {t, t + 3}, 0);
+        }
+        p[0].rooted(FunctionId::MPI_Bcast, {500, 501}, 0);
+        p[1].rooted(FunctionId::MPI_Bcast, {50, 3000}, 0);
+        if (lacks)
+            p[1].off({100, 2996}, true);
+        p[0].finish(3005);
+        p[1].finish(3010);
+        EXPECT_THAT(path(p),
+                    testing::EndsWith(lacks ? "compute 0: 38-500 | collective 0>1: 500-3000 | compute 1: 3000-3010"
+                                            : "compute 0: 38-500 | collective? 0>1: 500-3000 | compute 1: 3000-3010"));
+    }
+}
+
 TEST(Collectives, BcastWithAnEarlyRootWaitsForNobody)
 {
     Program p(3);

@@ -173,6 +173,28 @@ TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
     EXPECT_EQ(path(p), "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-30 | delay? 1: 30-70 | compute 1: 70-80");
 }
 
+// Nothing is in doubt where that is all time without a processor, up to its end.
+TEST(Messages, WhatACallLacksAProcessorForExplainsItself)
+{
+    const auto ends = [](std::int64_t sent, Span off) {
+        Program p(2);
+        p[0].send({10, 11}, 1);
+        p[0].send({sent, sent + 1}, 1);
+        p[1].recv({2, 12}, 0);
+        p[1].recv({30, 500}, 0);
+        p[1].off(off, true);
+        p.finish(510);
+        const std::string all = path(p);
+        return all.substr(all.find("compute 1: 12-30") == std::string::npos ? all.find("compute 0: 11")
+                                                                            : all.find("compute 1: 12-30"));
+    };
+    EXPECT_EQ(ends(20, {34, 495}), "compute 1: 12-30 | delay 1: 30-500 | compute 1: 500-510");
+    EXPECT_EQ(ends(20, {34, 300}), "compute 1: 12-30 | delay? 1: 30-500 | compute 1: 500-510");
+    EXPECT_EQ(ends(100, {34, 495}),
+              "compute 0: 11-100 | transfer 0>1: 100-102 | delay 1: 102-500 | compute 1: 500-510");
+    EXPECT_EQ(ends(100, {34, 300}), "compute 0: 11-100 | transfer? 0>1: 100-500 | compute 1: 500-510");
+}
+
 // A message that lay there while its receiver computed says little about the time that messages take: rank 1 has had
 // nothing but such ones, and its MPI_Wait is long for another reason.
 TEST(Messages, MessagesThatNobodyWaitedForDoNotTellWhatATransferTakes)
