@@ -97,7 +97,7 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
     }
     if (says_seen || part(unseen_ns, path_ns) >= much)
         words.push_back(
-            fmt::format("where {}, nobody looked: threads are looked at now and then, in waits of 1 ms or longer",
+            fmt::format("where {}, nobody looked: threads are looked at now and then, seldom in short waits",
                         says_seen ? fmt::format("the other {} were", duration_text(unseen_ns))
                                   : fmt::format("it was for {}", duration_text(unseen_ns))));
     return words.empty() ? std::nullopt

@@ -38,7 +38,7 @@ TEST(BlockedNote, NamesTheFunctionAndWhoCallsItsBinary)
     EXPECT_EQ(
         blocked_note(run.profile()),
         "[blocked]: 100 ms in read, called by main; seen for 200 ms in clock_nanosleep, called by write_checkpoint; "
-        "where the other 100 ms were, nobody looked: threads are looked at now and then, in waits of 1 ms or longer.");
+        "where the other 100 ms were, nobody looked: threads are looked at now and then, seldom in short waits.");
 }
 
 // Two waits take turns: that it was found in one of them a few times more often says nothing.
@@ -51,7 +51,7 @@ TEST(BlockedNote, SaysNoMoreThanWhatWasSeen)
     add_blocked(run, "write", "/lib/libc.so.6", main, 38 * ms, 0);
     EXPECT_EQ(blocked_note(run.profile()),
               "[blocked]: seen for 2 ms in open, called by main; for 1 ms in fsync, called by main; where the other "
-              "1.700 s were, nobody looked: threads are looked at now and then, in waits of 1 ms or longer.");
+              "1.700 s were, nobody looked: threads are looked at now and then, seldom in short waits.");
 }
 
 TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
@@ -63,11 +63,11 @@ TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
     EXPECT_EQ(blocked_note(run.profile()), std::nullopt);
     add_blocked(run, "fsync", "/lib/libc.so.6", main, 300 * ms, 0);
     EXPECT_EQ(blocked_note(run.profile()), "[blocked]: where it was for 339 ms, nobody looked: threads are looked at "
-                                           "now and then, in waits of 1 ms or longer.");
+                                           "now and then, seldom in short waits.");
     add_blocked(run, "write", "/lib/libc.so.6", main, 100 * ms, 100 * ms);
     EXPECT_EQ(blocked_note(run.profile()),
               "[blocked]: 100 ms in write, called by main; where it was for 339 ms, nobody looked: threads are looked "
-              "at now and then, in waits of 1 ms or longer.");
+              "at now and then, seldom in short waits.");
 }
 
 TEST(BlockedNote, AddsUpWhatIsOfOnePlace)
