@@ -53,6 +53,14 @@ Ns spread(const std::vector<WaitedMessage>& messages, Took took)
     return times[3 * times.size() / 4] - times[times.size() / 4];
 }
 
+/// Whether three quarters of them were over shortly after their receiver came back, in the last quarter of their time.
+/// Of what moves on by itself, few end there; or all, in a program that does the same again and again, but seldom.
+bool end_upon_return(const std::vector<WaitedMessage>& messages)
+{
+    const auto is_late = [](const WaitedMessage& m) { return 4 * (m.end - m.since) <= m.end - m.start; };
+    return 4 * std::ranges::count_if(messages, is_late) >= 3 * std::ssize(messages);
+}
+
 /// Whether they took the same time since their receiver came back, rather than since they were posted. Of what moves on
 /// by itself it comes back so shortly before the end by chance only; where most were waited for, it need not be chance.
 bool take_time_since_return(const std::vector<WaitedMessage>& messages)
@@ -63,15 +71,20 @@ bool take_time_since_return(const std::vector<WaitedMessage>& messages)
                much * spread(messages, [](const WaitedMessage& m) { return m.end - m.since; });
 }
 
-/// That a transfer can be faster is known from `moved`, as a whole: `still` may be the first of their size, for which
-/// pages were touched and connections made.
-void forget_slower(std::vector<WaitedMessage>& still, const std::vector<WaitedMessage>& moved)
+/// `still` may be the first of their size, for which pages were touched and connections made. That a transfer can be
+/// faster is known from `moved`, as a whole; or, if these take much longer as a whole, so that they do not move on by
+/// themselves, from the time since their receiver came back. `typical`: of that.
+void forget_slower(std::vector<WaitedMessage>& still, const std::vector<WaitedMessage>& moved, Ns typical)
 {
     std::vector<Ns> times;
     std::ranges::transform(moved, std::back_inserter(times), [](const WaitedMessage& m) { return m.end - m.start; });
-    const auto middle = times.begin() + std::ssize(times) / 2;
-    std::ranges::nth_element(times, middle);
-    std::erase_if(still, [&](const WaitedMessage& m) { return m.end - m.start > *middle; });
+    std::ranges::sort(times);
+    const Ns usual = times[times.size() / 2], quick = times[times.size() / 4];
+    const bool stand_still = end_upon_return(moved);
+    std::erase_if(still, [&](const WaitedMessage& m) {
+        const Ns took = m.end - m.start;
+        return took > usual || (stand_still && 4 * took <= 3 * quick && took > rules::longest(typical));
+    });
 }
 
 /// Keeps the fastest ones.
@@ -123,8 +136,9 @@ std::vector<WaitedMessage> WaitedMessages::examples()
     std::vector<WaitedMessage> result;
     for (auto& [key, some] : sizes_) {
         if (some.all_moved >= least && some.all_moved > some.there && take_time_since_return(some.moved)) {
-            forget_slower(some.still, some.moved);
-            result.push_back(typical(some.moved));
+            const WaitedMessage& moved = typical(some.moved);
+            forget_slower(some.still, some.moved, moved.end - moved.since);
+            result.push_back(moved);
         } else {
             for (WaitedMessage& message : some.moved) {
                 message.since = message.start;

@@ -110,12 +110,18 @@ private:
                 is_found = false;
             }
             const auto behind = std::ranges::lower_bound(other.off, time, {}, &OffProcessor::begin);
-            if (behind != other.off.begin() && (behind - 1)->end >= time) {
+            if (behind != other.off.begin() && ((behind - 1)->end >= time || was_woken(*(behind - 1), time))) {
                 time = (behind - 1)->begin;
                 is_found = false;
             }
         }
         return time;
+    }
+
+    /// A moment ago, by another thread: by the one that woke the waiter, most likely.
+    static bool was_woken(const OffProcessor& off, Ns time)
+    {
+        return !off.preempted && otf2::is_for_thread(off.waits_for) && time - off.end < at_once;
     }
 
     /// It does not turn to something else, or it looks all the time whether a message has come.

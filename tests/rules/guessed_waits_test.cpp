@@ -110,6 +110,23 @@ TEST_F(GuessedWaits, AreNotForAThreadWhereItWasSeenToWaitForSomethingElse)
     EXPECT_EQ(found(), "");
 }
 
+// As with a barrier: the last one to come wakes several, and some are back sooner than others.
+TEST_F(GuessedWaits, AreNotForAThreadThatWasWokenAsWell)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 2100, 2200);
+    const std::size_t woken = add_thread();
+    call(woken, 700, 800);
+    blocked(woken, 900, 1985);
+    call(woken, 2050, 2200);
+    EXPECT_EQ(found(), "2 from 1 at 1984") << "who of the two was the last, for 0?";
+    thread(woken).off[0].waits_for = model::WaitsFor::Time;
+    EXPECT_EQ(found(), "");
+    thread(woken).off[0].waits_for = model::WaitsFor::Thread;
+    EXPECT_EQ(found(), "0 from 1 at 1999, 2 from 1 at 1984");
+}
+
 TEST_F(GuessedWaits, AreForAThreadThatEndsMeanwhile)
 {
     const std::size_t other = add_thread(1600);
