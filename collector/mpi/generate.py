@@ -247,7 +247,7 @@ def main(table, declarations, mpi, directory):
     (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.linked_name})\n" for f in functions))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(
-        "{\n    global:\n" + exports + "        dlclose;\n        dlsym;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"
+        "{\n    global:\n" + exports + "        dlclose;\n        dlsym;\n        execl;\n        execle;\n        execlp;\n        execv;\n        execve;\n        execvp;\n        execvpe;\n        fexecve;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"
     )
 
 

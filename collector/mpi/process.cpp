@@ -6,6 +6,7 @@
 #include "collector/mpi/process.hpp"
 
 #include "collector/mpi/clock.hpp"
+#include "collector/mpi/environment.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"
@@ -37,31 +38,7 @@ constinit Process process;
 namespace
 {
 
-// What the launcher sets; other variables with this prefix are the user's own.
-constexpr const char* own_variables[] = {
-    "CRITPATH_TRACE=",    "CRITPATH_TRACE_OWNER=",   "CRITPATH_FREQUENCY=",       "CRITPATH_BUFFER_KB=",
-    "CRITPATH_QUIET=",    "CRITPATH_LAUNCHER_RANK=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD=",
-    "CRITPATH_CALLPATH=", "CRITPATH_CALL_GRAPH=",    "CRITPATH_COUNTERS=",        "CRITPATH_GROUPS=",
-    "CRITPATH_RANGE=",    "CRITPATH_CLOCK_PERIOD=",  "CRITPATH_PATIENCE=",        "CRITPATH_TIMER=",
-    "CRITPATH_SAMPLER=",  "CRITPATH_EVENTS="};
-constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
-constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
-
-bool begins_with(const char* text, const char* beginning)
-{
-    return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
-}
-
-bool is_own(const char* variable)
-{
-    for (const char* own : own_variables) {
-        if (begins_with(variable, own)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 // Where the environment has `name`, or nullptr. Not getenv: shells bring one of their own, which does not work yet.
 char** find_variable(const char* name)
@@ -246,7 +223,7 @@ void start_without_us(char** arguments)
         rmdir(process.settings.trace);
     }
     restore_environment();
-    execve(path, arguments, environ);
+    syscall(SYS_execve, path, arguments, environ);  // that one is not to be recorded
 }
 
 // Whether the kernel trusts the time stamp counter, which it has tested on all processors.
@@ -276,6 +253,7 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     if (loaded_mpi_is_foreign()) {
         start_without_us(argv);
     }
+    find_exec();
     start_threads();
     pthread_atfork(nullptr, nullptr, abandon_in_child);
     // A program without MPI may be a shell or an interpreter that starts the application: it keeps the environment.
@@ -339,38 +317,6 @@ void say(const Text& line)
             part->iov_base = static_cast<char*>(part->iov_base) + rest;
             part->iov_len -= rest;
         }
-    }
-}
-
-void restore_environment()
-{
-    if (process.environment_restored) {
-        return;
-    }
-    process.environment_restored = true;
-    // CRITPATH_ORIGINAL_LD_PRELOAD=x ends in LD_PRELOAD=x, which takes the place of our LD_PRELOAD: nothing is
-    // allocated.
-    char* original = nullptr;
-    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        if (begins_with(*variable, original_preload)) {
-            original = *variable + std::strlen(original_preload) - std::strlen(preload);
-        }
-    }
-    char** kept = environ;
-    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        if (is_own(*variable)) {
-            continue;
-        }
-        if (begins_with(*variable, preload)) {
-            if (original != nullptr) {
-                *kept++ = original;
-            }
-            continue;
-        }
-        *kept++ = *variable;
-    }
-    if (kept != nullptr) {
-        *kept = nullptr;
     }
 }
 

@@ -67,7 +67,6 @@ struct Process {
     bool is_mpi = false;          // MPI_Init was called
     bool threads_in_mpi = false;  // MPI_THREAD_MULTIPLE: the tables below need their lock
     bool sampling = false;
-    bool environment_restored = false;
     int rank = -1;
     int size = 0;
     int stderr_copy = -1;                  // the stderr that the process had at start
@@ -97,8 +96,5 @@ bool may_open_files();
 
 /// One line on the stderr that the process had at start.
 void say(const Text& line);
-
-/// Removes every trace of the collector from `environ`, so that children see what the application was given.
-void restore_environment();
 
 }  // namespace critpath::preload

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/mpi/call.hpp"
+#include "collector/mpi/environment.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/sampling/sampling.hpp"
 

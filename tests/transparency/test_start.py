@@ -77,6 +77,25 @@ class Start(observed.Case):
         self.replay(2)
         self.assertGreater(len(self.path()), 0)
 
+    def test_application_that_becomes_another_one_before_mpi_init(self):
+        successor = observed.program("successor")
+        for way in ("execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve"):
+            with self.subTest(way=way):
+                self.setUp()
+                plain = e2e.run(successor, way, cwd=self.scratch)
+                recorded = e2e.run(*self.collect(), successor, way, cwd=self.scratch)
+                self.assertEqual((plain.code, plain.out), (3, f"0\nchild: exit 7\n{way} again\n"), e2e.describe(plain))
+                self.assertEqual((recorded.code, recorded.out, recorded.err), plain[1:], e2e.describe(recorded))
+                self.validate()
+
+    def test_application_that_chooses_what_the_next_one_loads(self):
+        # It is as it wants to be, and nothing is recorded.
+        successor = observed.program("successor")
+        plain = e2e.run(successor, "chosen", cwd=self.scratch)
+        recorded = e2e.run(*self.collect(), successor, "chosen", cwd=self.scratch)
+        self.assertIn("LD_PRELOAD=libm.so.6\n", plain.out)
+        self.assertEqual((recorded.code, recorded.out, recorded.err), plain[1:], e2e.describe(recorded))
+
     def test_script_as_application(self):
         script = os.path.join(self.scratch, "script")
         with open(script, "w", encoding="utf-8") as file:
