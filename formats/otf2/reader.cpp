@@ -294,10 +294,14 @@ fs::path find_anchor(const fs::path& trace)
     }
     if (anchors.empty()) {
         const bool died = fs::exists(trace / "spool", error);
+        const bool is_empty = fs::is_empty(trace, error);
         fail(ExitCode::BadTrace, "{}: {}", trace.string(),
-             died ? "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the "
-                    "trace of them with cpcollect recover"
-                  : "no .otf2 file in this directory; give the directory that cpcollect made");
+             is_empty
+                 ? "an empty directory: if cpcollect has made it, nothing that it started came to MPI_Init with what "
+                   "records it; record the program itself, and not one that starts it with another LD_PRELOAD"
+             : died ? "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the "
+                      "trace of them with cpcollect recover"
+                    : "no .otf2 file in this directory; give the directory that cpcollect made");
     }
     if (anchors.size() > 1) {
         fail(ExitCode::BadTrace, "{}: {} .otf2 files in this directory; give one of them instead", trace.string(),

@@ -107,6 +107,9 @@ TEST_F(Damaged, DirectoryWithoutAnchor)
     EXPECT_THAT(message(directory_), HasSubstr("no .otf2 file in this directory"));
     fs::create_directory(directory_ / "spool");
     EXPECT_THAT(message(directory_), HasSubstr("did not reach MPI_Finalize"));
+    const fs::path empty = scratch_.path() / "empty";
+    fs::create_directory(empty);
+    EXPECT_THAT(message(empty), HasSubstr("empty: an empty directory: if cpcollect has made it"));
 }
 
 TEST_F(Damaged, SeveralAnchors)
