@@ -28,6 +28,7 @@ struct Question {
 struct Moved {
     Fit fit = Fit::None;
     Enter enter;
+    bool is_certain = false;
 };
 
 struct Answer {
@@ -77,7 +78,8 @@ private:
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
                 const Ns time = calls.enter(i);
                 const rules::Outside outside{last_visit(time, posts_look).leave, time};
-                take_better(best, rules::fit(standstill, time, {&outside, 1}), l, i);
+                if (take_better(best, rules::fit(standstill, time, {&outside, 1}), l, i))
+                    best.is_certain = posts_look && rules::is_certain(standstill, time, outside);
             }
         }
         return best;
@@ -115,12 +117,14 @@ private:
         return std::max(standstill.start, standstill.leave - standstill.lacked - rules::soon(standstill));
     }
 
-    void take_better(Moved& best, Fit found, std::size_t location, std::size_t call) const
+    bool take_better(Moved& best, Fit found, std::size_t location, std::size_t call) const
     {
         const Ns time = calls_[location].enter(call);
         const bool is_earlier = found == best.fit && time < best.enter.time;
-        if (found != Fit::None && (found > best.fit || is_earlier))
-            best = {found, {{trace_.locations[location].location, {calls_[location].number(call)}}, time}};
+        if (found == Fit::None || (found <= best.fit && !is_earlier))
+            return false;
+        best = {found, {{trace_.locations[location].location, {calls_[location].number(call)}}, time}};
+        return true;
     }
 
     /// The first call of a location that is entered at `time` or later.
@@ -217,7 +221,7 @@ rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer,
         replay.definitions.uncertainty(moved.enter.call.location, transfer.call.location) == Ns{0};
     if (moved.enter.call == transfer.call)  // nothing moved before the call itself was there
         return {rules::Route::Work, {}, 0, true};
-    return {rules::Route::Message, moved.enter, transfer.bytes, true,
+    return {rules::Route::Message, moved.enter, transfer.bytes, !moved.is_certain,
             !is_same_clock,        false,       transfer.peer,  transfer.sends};
 }
 

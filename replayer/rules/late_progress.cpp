@@ -85,6 +85,14 @@ Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
     return std::min(fit_to_end(earlier, enter, outside), Fit::Loose);
 }
 
+bool is_certain(const Standstill& s, Ns enter, const Outside& before)
+{
+    const Ns usual = tolerance(s.transfer, s.threshold);
+    const Ns took = s.leave - enter;
+    return s.sends && !s.held && before.since <= s.start && enter - s.start > took && took >= s.transfer - usual &&
+           took <= longest(s.transfer) + s.threshold;
+}
+
 std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
                                      const Calibration& calibration)
 {
@@ -95,7 +103,8 @@ std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Me
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
     if (!message.receiving || message.protocol != Protocol::Eager)
-        return Standstill{start, call.enter, call.leave, explained, transfer, call.threshold, message.held};
+        return Standstill{start,          call.enter,   call.leave, explained,      transfer,
+                          call.threshold, message.held, Ns{0},      message.sends()};
     // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise. And
     // that one alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
     const Standstill by_partner{std::max(start, call.enter),
@@ -106,6 +115,7 @@ std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Me
                                 call.threshold,
                                 message.held,
                                 Ns{0},
+                                false,
                                 true};
     return is_much(by_partner) ? std::optional(by_partner) : std::nullopt;
 }

@@ -23,6 +23,7 @@ struct Standstill {
     Ns threshold;             // of the call
     bool held;                // by the partner alone, who had to take it in some moment of its own
     Ns lacked{0};             // for so long before its end the thread had no processor: it may have been over earlier
+    bool sends = false;       // the call does
     bool by_partner = false;  // only that one can have moved it on: this side has nothing to do but take it
 };
 
@@ -50,6 +51,11 @@ bool was_mostly_outside(const Standstill& standstill, std::span<const Outside> o
 
 /// `enter`: a side entered MPI, where it had not been at these times.
 Fit fit(const Standstill& standstill, Ns enter, std::span<const Outside> outside);
+
+/// Whether the transfer can hardly have begun before that enter, and ended soon after it: the call sends what has to be
+/// taken, its receiver was outside all the time since both had posted it, for longer than what followed, and that was a
+/// transfer as they are.
+bool is_certain(const Standstill& standstill, Ns enter, const Outside& before);
 
 /// What may have stood still, of a message of a call that all that it completed explains until `explained`
 /// (explained_end()); nothing, if that is its end, or the message moves on by itself.

@@ -50,8 +50,33 @@ TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
     p[0].finish(700);
     p[1].finish(650);
     EXPECT_EQ(path(p),
-              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer? 1>0: 500-600 "
+              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer 1>0: 500-600 "
               "| compute 0: 600-700");
+}
+
+/// A receiver that has not been in MPI since both posted cannot have begun. If it has, if the rest is no transfer as
+/// they are, or the longer part, it may have been something else.
+TEST(LateProgress, ASendThatCannotHaveBegunBeforeIsNotInDoubt)
+{
+    const auto leads = [](std::int64_t looks, std::int64_t back, std::int64_t end) {
+        Program p(2);
+        show_large_transfer(p);
+        const Request received = p[1].irecv({110, 111}, 0, large_bytes);
+        if (looks > 0)
+            p[1].call(FunctionId::MPI_Test, {looks, looks + 1});
+        p[1].wait({back, end}, received);
+        p[0].ssend({120, end}, 1, large_bytes);
+        p[0].finish(end + 100);
+        p[1].finish(end + 50);
+        const std::string all = path(p);
+        const std::size_t transfer = all.find("transfer");
+        return transfer == std::string::npos ? all : all.substr(transfer, all.find(':', transfer) - transfer);
+    };
+    EXPECT_EQ(leads(0, 500, 600), "transfer 1>0");
+    EXPECT_EQ(leads(0, 500, 720), "transfer 1>0");
+    EXPECT_EQ(leads(130, 500, 600), "transfer? 1>0");
+    EXPECT_EQ(leads(0, 800, 1050), "transfer? 1>0");
+    EXPECT_EQ(leads(0, 250, 400), "transfer? 1>0");
 }
 
 /// The sender has a processor again long after the transfer was over. What ran for a while in between, before, would
@@ -122,7 +147,7 @@ TEST(LateProgress, AReadySendWaitsUntilTheReceiverIsBackInMpi)
     p[0].finish(700);
     p[1].finish(650);
     EXPECT_EQ(path(p),
-              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer? 1>0: 500-600 "
+              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer 1>0: 500-600 "
               "| compute 0: 600-700");
 }
 

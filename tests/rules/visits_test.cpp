@@ -156,7 +156,7 @@ TEST(Visits, WhoComputesIsNotVisited)
     p[1].wait({395, 401}, received);
     p[0].finish(500);
     p[1].finish(450);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 51-395 | transfer? 1>0: 395-400"));
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 51-395 | transfer 1>0: 395-400"));
 }
 
 TEST(Visits, OfSeveralPartnersTheLastOneCounts)
