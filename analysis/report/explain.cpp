@@ -346,6 +346,16 @@ void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool a
     e.cause = own->cause;
 }
 
+PageFaults page_faults(const model::Profile& profile, std::size_t stretch)
+{
+    const model::Stretch& all = profile.stretches[stretch];
+    for (const model::StretchRank& rank : profile.stretch_ranks)
+        if (rank.stretch == stretch && 4 * rank.page_faults >= 3 * all.page_faults &&
+            rank.peers_page_faults != all.peers_page_faults)
+            return {rank.process.value, rank.page_faults, rank.peers_page_faults, longer_on_processor_ns(rank)};
+    return {{}, all.page_faults, all.peers_page_faults, longer_on_processor_ns(all)};
+}
+
 }  // namespace
 
 std::string_view name(Verdict verdict)
@@ -404,7 +414,7 @@ bool has_more_faults(const model::Difference& d)
 
 bool Explanation::has_more_faults() const
 {
-    return report::has_more_faults(*stretch);
+    return faults.own >= least_faults && faults.own / many_times >= faults.peers;
 }
 
 bool Explanation::has_more_migrations() const
@@ -524,6 +534,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     else if (e.stretch->compared > 0)
         add_untold(e);
     tell_ranks_apart(profile, stretch, are_samples_forgotten, e);
+    e.faults = page_faults(profile, stretch);
     return e;
 }
 

@@ -111,6 +111,8 @@ struct Code {
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
     std::optional<FunctionShare> blocked_in;  // where the path's own thread is blocked for something else
+    std::string blocked_by;                   // the function that is blocked most of that time: "read"; empty: several
+    double blocked_seen = 0;                  // for that part of all that time it was found there, the rest is a guess
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
@@ -164,6 +166,13 @@ struct RankReason : Reason {
     std::int64_t gaps = 0;  // on the path
 };
 
+/// Of one rank, if it had most of them: the peers of the others may be that one.
+struct PageFaults {
+    std::optional<std::size_t> rank;
+    std::int64_t own = 0, peers = 0;  // of the mean peer, in the same gaps
+    std::int64_t longer_ns = 0;       // on the processor
+};
+
 struct Explanation : Reason {
     // Reason: of all ranks on the path together; but for the cause, where `named` is there.
     std::shared_ptr<const model::Stretch> stretch;
@@ -198,6 +207,7 @@ struct Explanation : Reason {
     // The rank that the verdict is about, where `cause` is its own and not that of all on the path together; and of the
     // others that have another one, the one with the most, if that is much.
     std::optional<RankReason> named, other;
+    PageFaults faults;
     std::optional<Untold> untold;  // of those with peers
     std::optional<MissRate> cache_misses, branch_misses;
 

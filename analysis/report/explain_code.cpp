@@ -262,6 +262,27 @@ std::optional<FunctionShare> function_of_threads(const model::Profile& profile, 
     return function_with_most(functions, threads_ns);
 }
 
+/// Of what the path has at each place where it was blocked, the part in which it was found there.
+double blocked_seen(const model::Profile& profile, std::size_t stretch)
+{
+    std::map<model::CallPathId, std::pair<std::int64_t, std::int64_t>> found;  // and all
+    for (const model::CallPathTime& time : profile.path) {
+        auto& [found_ns, all_ns] = found[time.call_path];
+        found_ns += time.found_ns;
+        all_ns += time.ns;
+    }
+    double seen_ns = 0, all_ns = 0;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
+        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
+            continue;
+        const auto& [found_ns, whole_ns] = found[c.call_path];
+        seen_ns += static_cast<double>(ns) * part(found_ns, whole_ns);
+        all_ns += static_cast<double>(ns);
+    }
+    return all_ns > 0 ? seen_ns / all_ns : 0;
+}
+
 /// Where the path's thread itself is blocked for something else, as far as that is known, if it is one function of the
 /// application for most of that time, and not the one that it would be in anyway.
 std::optional<FunctionShare> function_blocked(const model::Profile& profile, std::size_t stretch,
@@ -282,6 +303,23 @@ std::optional<FunctionShare> function_blocked(const model::Profile& profile, std
     if (most == nullptr)
         return std::nullopt;
     return FunctionShare{most->function->name, part(most->time.ns, all_ns)};
+}
+
+/// The function that most of that time is blocked in, of whatever library.
+std::string blocked_by(const model::Profile& profile, std::size_t stretch)
+{
+    std::map<const model::Row*, std::int64_t> functions;
+    std::int64_t all_ns = 0;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
+        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
+            continue;
+        all_ns += ns;
+        if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
+            functions[&profile.row(in)] += ns;
+    }
+    const std::optional<FunctionShare> most = function_with_most(functions, all_ns);
+    return most && most->share >= mostly_from ? most->name : "";
 }
 
 /// `all` functions of the stretch.
@@ -469,6 +507,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     name_common_callers(profile, stretch, callers, functions_ns, fit, code);
     code.of_threads = function_of_threads(profile, stretch, callers, fit, code.threads_ns());
     code.blocked_in = function_blocked(profile, stretch, callers);
+    code.blocked_by = blocked_by(profile, stretch);
+    code.blocked_seen = blocked_seen(profile, stretch);
     add_short_names(functions, code);
     return code;
 }

@@ -249,12 +249,16 @@ std::string comparison_in_words(const Explanation& e)
     return peers_in_words(e) + words + misses_in_words(e) + untold_in_words(e);
 }
 
-/// ", as far as is known in read_config (96 %)": some of it may be a guess.
+/// ", as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.
 std::string blocked_in_words(const Explanation& e)
 {
-    return e.code.blocked_in ? fmt::format(", as far as is known in {} ({})", e.code.blocked_in->short_name,
-                                           whole_percent(e.code.blocked_in->share))
-                             : "";
+    constexpr double sure = 0.9;
+    if (!e.code.blocked_in)
+        return "";
+    const std::string of_all = whole_percent(e.code.blocked_in->share);
+    const bool is_sure = e.code.blocked_seen >= sure;
+    return fmt::format(", {}in {} ({}{})", is_sure ? "" : "as it seems ", e.code.blocked_in->short_name, of_all,
+                       is_sure ? "" : fmt::format("; seen for {} of it", whole_percent(e.code.blocked_seen)));
 }
 
 std::string off_in_words(const Explanation& e)
@@ -282,20 +286,54 @@ std::string off_in_words(const Explanation& e)
     }
     if (!e.has_more_faults())
         return words;
-    words +=
-        fmt::format(" It had {}, its peers {} each", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
-                    count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
-    if (e.cause == Factor::PageFaults)
+    words += fmt::format(" {} had {}, its peers {} each", e.faults.rank ? fmt::format("Rank {}", *e.faults.rank) : "It",
+                         counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
+                         count_text(static_cast<std::uint64_t>(e.faults.peers)));
+    if (e.cause == Factor::PageFaults && e.faults.own > e.faults.peers)
         words += fmt::format(": {} more time on the processor for each that they did not have",
-                             duration_text(e.longer_on_processor_ns() / (s.page_faults - s.peers_page_faults)));
+                             duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)));
     return words + ".";
 }
 
-/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory".
+/// What functions of the C library are blocked for; the names are those that the samples have, which may have more
+/// around them (__libc_read, __futex_abstimed_wait_common).
+struct BlockedFor {
+    const char* part_of_name;
+    const char* what;
+};
+constexpr BlockedFor blocked_for[] = {
+    {"sleep", "time that it lets pass"},
+    {"wait4", "a process that it has started"},
+    {"waitid", "a process that it has started"},
+    {"waitpid", "a process that it has started"},
+    {"futex", "a lock, or another thread"},
+    {"lll_lock", "a lock"},
+    {"pthread_", "a lock, or another thread"},
+    {"sem_", "a semaphore"},
+    {"poll", "files, pipes and sockets, or time"},
+    {"select", "files, pipes and sockets, or time"},
+    {"sync", "files that reach the disk"},
+    {"flock", "a lock on a file"},
+    {"fcntl", "a lock on a file"},
+    {"read", "a file, a pipe or a socket"},
+    {"recv", "a socket"},
+    {"accept", "a socket"},
+    {"write", "a file, a pipe or a socket"},
+    {"send", "a socket"},
+    {"open", "a file"},
+};
+
+/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory", "in load: a file, a pipe or a
+/// socket (read)".
 std::string waited_for(const Explanation& e)
 {
     const std::string where =
         e.code.blocked_in ? fmt::format("in {}", e.code.blocked_in->short_name) : std::string("outside of MPI");
+    const std::string& by = e.code.blocked_by;
+    const auto known = std::ranges::find_if(
+        blocked_for, [&](const BlockedFor& f) { return by.find(f.part_of_name) != std::string::npos; });
+    if (known != std::end(blocked_for))
+        return fmt::format("{}: {} ({})", where, known->what, by);
     return fmt::format("{}: files, locks, memory{}", where, e.has_threads ? ", threads of its own" : "");
 }
 

@@ -143,6 +143,8 @@ private:
         if (of_call.dependence == Dependence::Members)
             return;  // a collective, whatever else ended in it: its members say what it waited for
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
+        if (polls && !wait.waiting.waited() && wait.guessed && replay_.rules == Rules::Arrival)
+            answers_.set(status_poll.valid() ? status_poll : call, {rules::Route::Work, {}, 0, true});
         if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;
         rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,

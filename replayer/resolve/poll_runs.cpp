@@ -6,6 +6,7 @@
 #include "replayer/pair/polling.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -28,6 +29,8 @@ constexpr int few = 8;  // polls before a gap that tell what it is
 /// Who polls and sleeps in turn does not want to find things much later than they come. For longer, a program sleeps
 /// in the place of something that takes so long.
 constexpr Ns longest_sleep = std::chrono::milliseconds{2};
+/// Nor does it let time pass by computing for longer.
+constexpr Ns longest_tick = std::chrono::milliseconds{1};
 
 }  // namespace
 
@@ -64,19 +67,55 @@ bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
            rules::operation(replay_.definitions.region(calls.context(call)).function).polls;
 }
 
+/// What the thread did between a poll in vain and the one behind it.
+Activity PollRuns::between(std::size_t location, std::size_t poll, std::size_t next) const
+{
+    const model::LocationTrace& trace = trace_.locations[location];
+    Activity found = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
+    if (!is_help_work_)
+        found.slept += std::exchange(found.helped, Ns{0});
+    return found;
+}
+
+/// Whether the thread is blocked for as much behind the poll that found something as before it: then that is its work,
+/// and no way to let time pass until it finds something.
+bool PollRuns::works_on(std::size_t location, std::size_t poll) const
+{
+    const model::LocationTrace& trace = trace_.locations[location];
+    const std::size_t behind = trace.calls.behind_last_call(poll);
+    if (behind == 0 || !is_in_vain(location, behind - 1))
+        return false;
+    const Ns since = trace.calls.leave(behind - 1), until = trace.calls.enter(poll), found = trace.calls.leave(poll);
+    const Ns before = activity(trace, since, until).helped;
+    return before > close_polls && 2 * activity(trace, found, found + 2 * (until - since)).helped >= before;
+}
+
+/// Whether so little is done between the polls before this one that it may be a way to let time pass, too.
+bool PollRuns::may_wait(std::size_t location, std::size_t poll) const
+{
+    const model::Calls& calls = trace_.locations[location].calls;
+    for (int polls = 1; polls < least_polls; ++polls) {
+        const std::size_t behind = calls.behind_last_call(poll);
+        if (behind == 0 || !is_in_vain(location, behind - 1) ||
+            between(location, behind - 1, poll).worked() > longest_tick)
+            return false;
+        poll = behind - 1;
+    }
+    return true;
+}
+
 /// Whether nothing is done between a poll in vain and the one behind it, by what was recorded.
 bool PollRuns::is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
 {
-    const model::Calls& calls = trace_.locations[location].calls;
-    return is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls) ||
-           is_disturbed_sleep(location, poll, next);
+    const Activity found = between(location, poll, next);
+    return found.worked() < close_polls || found.is_sleep() || is_disturbed_sleep(location, poll, next);
 }
 
 /// Or so it seems: one of the last few polls may have been that of a loop.
 bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::Calls& calls = trace_.locations[location].calls;
-    if (activity(trace_.locations[location], calls.leave(poll), calls.enter(next)).helped > close_polls)
+    if (between(location, poll, next).helped > close_polls)
         return false;
     for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
         const Ns polling = calls.duration(poll);  // one record may stand for many polls
@@ -94,14 +133,14 @@ bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::s
 bool PollRuns::is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::LocationTrace& trace = trace_.locations[location];
-    Activity sum = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
+    Activity sum = between(location, poll, next);
     if (sum.worked() > 2 * sum.slept)
         return false;
     for (int seen = 0; seen < few; ++seen) {
         const std::size_t behind = trace.calls.behind_last_call(poll);
         if (behind == 0 || !is_in_vain(location, behind - 1))
             break;
-        sum.add(activity(trace, trace.calls.leave(behind - 1), trace.calls.enter(poll)));
+        sum.add(between(location, behind - 1, poll));
         poll = behind - 1;
     }
     return sum.is_sleep();
@@ -115,15 +154,16 @@ Ns PollRuns::time_between(std::size_t location, std::size_t poll) const
     return found != loose.end() && found->call.value == poll ? found->between : Ns{0};
 }
 
-/// Of the time from a poll in vain to the next one, what may as well be work: all of it, but for known sleeps.
+/// Of the time from a poll in vain to the next one, what may as well be work: not what it had no processor for, or is
+/// known to have slept.
 Ns PollRuns::time_unknown(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::LocationTrace& trace = trace_.locations[location];
     const Ns begin = trace.calls.leave(poll), end = trace.calls.enter(next);
-    const Ns gap = end - begin;
-    if (gap <= Ns{functions::least_gap_of_polls})
+    if (end - begin <= Ns{functions::least_gap_of_polls})
         return Ns{0};
-    return short_sleeps(trace, begin, end, longest_sleep) >= gap / 2 ? Ns{0} : gap;
+    const Activity found = between(location, poll, next);
+    return found.worked() + found.slept - short_sleeps(trace, begin, end, longest_sleep);
 }
 
 PollWait PollRuns::waiting(model::CallRef call) const
@@ -133,10 +173,11 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const std::size_t last = call.call.value;
     const rules::CallCost cost = costs_.of(function_of(replay_.definitions, trace_, call), 0);
     const Ns poll = std::clamp(cost.least, Ns{1}, close_polls);
+    is_help_work_ = works_on(l, last);
     std::size_t first = last;
     std::int64_t polls = 1;
     int to_find = is_probe(function_of(replay_.definitions, trace_, call)) ? gaps_of_probes : 1;
-    Ns missed{0}, between{0}, guessed{0};
+    Ns missed{0}, outside{0}, guessed{0};
     while (const std::size_t behind = calls.behind_last_call(first)) {  // a poll may stand between locks
         const std::size_t before = behind - 1;
         if (!is_in_vain(l, before))
@@ -147,7 +188,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
         if (!tight && !is_idle && !seems_idle_between(l, before, first))
             break;
         guessed += tight || is_idle ? Ns{0} : gap;
-        between += time_between(l, before) + time_unknown(l, before, first);
+        outside += time_between(l, before) + time_unknown(l, before, first);
         if (to_find-- > 0)
             missed += gap;
         polls += std::max<std::int64_t>(1, calls.duration(before) / poll);
@@ -160,8 +201,9 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
     // Where most of it is time between the polls, they may stand in work: that they sleep there may be what they do.
     const Ns run = run_end - enter;
-    const bool is_doubtful = 2 * between >= run || 4 * guessed >= run;
-    return {{call, enter, run_end, excess, cost.threshold}, is_doubtful && first != last, missed};
+    const bool is_doubtful =
+        first == last ? !is_help_work_ && may_wait(l, last) : 2 * outside >= run || 4 * guessed >= run;
+    return {{call, enter, run_end, excess, cost.threshold}, is_doubtful, missed};
 }
 
 }  // namespace critpath::replayer

@@ -7,6 +7,7 @@
 
 #include "analysis/model/trace.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/pair/polling.hpp"
 #include "replayer/rules/calibration.hpp"
 #include "replayer/rules/predecessor.hpp"
 
@@ -18,8 +19,9 @@ namespace critpath::replayer
 /// A poll as the end of the wait that it ended.
 struct PollWait {
     rules::Waiting waiting;
-    bool guessed = false;  // most of it is time between polls, or a gap was taken for time without a processor
-    model::Ns missed{0};   // the time before the last poll, in which nobody could see what came
+    // Most of it is time between polls, or a gap was taken for time without a processor; or it is none, and may be one.
+    bool guessed = false;
+    model::Ns missed{0};  // the time before the last poll, in which nobody could see what came
 };
 
 /// The poll runs of one process.
@@ -34,6 +36,9 @@ public:
 
 private:
     [[nodiscard]] bool is_in_vain(std::size_t location, std::size_t call) const;
+    [[nodiscard]] Activity between(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool works_on(std::size_t location, std::size_t poll) const;
+    [[nodiscard]] bool may_wait(std::size_t location, std::size_t poll) const;
     [[nodiscard]] bool is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
     [[nodiscard]] bool seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
     [[nodiscard]] model::Ns time_between(std::size_t location, std::size_t poll) const;
@@ -43,6 +48,7 @@ private:
     const Replay& replay_;
     const model::ProcessTrace& trace_;
     const rules::CallCosts& costs_;
+    mutable bool is_help_work_ = false;     // what is done for the thread between the polls that are looked at
     std::vector<std::vector<bool>> found_;  // by location and call: the call completed or found something
 };
 

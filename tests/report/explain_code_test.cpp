@@ -122,6 +122,17 @@ TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThe
     p.path_events = {{path_of(0), {3}, 0, 4000}, {path_of(1), {3}, 0, 96'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
     EXPECT_THAT(sentence(p), HasSubstr("It had 100,000 page faults, its peers 0 each."));
+    p.stretches[0].peers_page_faults = 20'000;  // where others are on the path, the one with them is their peer
+    model::StretchRank rank;
+    rank.stretch = 0;
+    rank.process = {3};
+    rank.page_faults = 99'000;
+    p.stretch_ranks = {rank};
+    EXPECT_THAT(sentence(p), HasSubstr("Rank 3 had 99,000 page faults, its peers 0 each."));
+    p.stretch_ranks[0].page_faults = 70'000;
+    EXPECT_THAT(sentence(p), HasSubstr("It had 100,000 page faults, its peers 20,000 each."));
+    p.stretches[0].peers_page_faults = 0;
+    p.stretch_ranks.clear();
     EXPECT_THAT(sentence(p), HasSubstr("The difference is in extra (80 %) and faulty (20 %)."));
     p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
@@ -412,11 +423,22 @@ TEST(ExplainCode, WhereItIsBlockedIsSaid)
     p.stretches[0].own_blocked_ns = 600 * ms;
     p.stretches[0].processor_ns = 0;
     p.stretches[0].blocked_ns = 500 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr("It was blocked for 600 ms of that, as far as is known in load (83 %)."));
-    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in load: files, locks, memory."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("It was blocked for 600 ms of that, as it seems in load (83 %; seen for 0 % of it)."));
+    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in load: a file, a pipe or a socket (read)."));
     EXPECT_THAT(explain(p, 0).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce"));
     EXPECT_THAT(explain(p, 0).headline(), HasSubstr("(blocked in load)"));
+    for (const model::StretchCode& c : p.stretch_code)
+        if (p.row(c.call_path).name == "[blocked]")
+            p.path.push_back({c.call_path, {3}, c.ns, 0, 0, c.ns / 2});
+    EXPECT_THAT(sentence(p), HasSubstr("as it seems in load (83 %; seen for 50 % of it)."));
+    for (model::CallPathTime& time : p.path)
+        time.found_ns = std::max(time.found_ns, time.ns * 19 / 20);
+    EXPECT_THAT(sentence(p), HasSubstr("It was blocked for 600 ms of that, in load (83 %)."));
     blocked("log", 300 * ms);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("find out what it waits for outside of MPI: a file, a pipe or a socket (read)."));
+    add_code(p, {sampled("main"), pseudo("[blocked]")}, {0, {}, 3000 * ms, 0, 0, 0});
     EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for outside of MPI: files, locks, memory."));
 }
 

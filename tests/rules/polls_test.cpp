@@ -4,6 +4,7 @@
 // Waits that are spelled as polls (docs/ALGORITHM, "Polling"). Times are in us.
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -241,8 +242,8 @@ TEST(Polls, PollsWithShortSleepsInBetweenAreAWait)
 }
 
 /// Five polls, 1 us each, `gap` us apart, in which the rank is blocked for `what`, but for 8 us; the message comes 10
-/// us before it ends the last sleep. Returns the path, which ends in that poll.
-std::string path_of_blocked(model::WaitsFor what, std::int64_t gap)
+/// us before it ends the last sleep. Returns the path, which ends in that poll, or `goes_on` for another gap.
+std::string path_of_blocked(model::WaitsFor what, std::int64_t gap, bool goes_on = false)
 {
     Program p(2);
     const std::int64_t found = 10 + 5 * (gap + 1);
@@ -253,18 +254,26 @@ std::string path_of_blocked(model::WaitsFor what, std::int64_t gap)
         p[1].blocked({t + 5, t + gap - 3}, what);
     }
     p[1].test({found, found + 1}, r);
-    p.finish(found + 1);
+    if (goes_on)
+        p[1].blocked({found + 5, found + gap - 3}, what);
+    p[0].finish(found + 1);
+    p[1].finish(goes_on ? found + gap + 1 : found + 1);
     return path(p);
 }
 
 /// A loop that sleeps for a while sleeps while it waits. What is blocked until something is done has that done: it is
-/// slow if that is, whether a poll stands behind it or not.
+/// slow if that is, whether a poll stands behind it or not. If nothing more is done when the message is there, it may
+/// have been a way to let time pass, as the reading of a timer.
 TEST(Polls, BetweenThemWhatIsBlockedUntilSomethingIsDoneIsWork)
 {
     for (const auto what : {model::WaitsFor::Time, model::WaitsFor::ThreadOrTime})
         EXPECT_EQ(path_of_blocked(what, 99), "compute 0: 0-500 | transfer 0>1: 500-511");
-    for (const auto what : {model::WaitsFor::Other, model::WaitsFor::Thread})
-        EXPECT_THAT(path_of_blocked(what, 99), testing::Not(testing::HasSubstr("transfer")));
+    for (const auto what : {model::WaitsFor::Other, model::WaitsFor::Thread}) {
+        EXPECT_EQ(path_of_blocked(what, 99), "compute 0: 0-500 | transfer? 0>1: 500-511");
+        const std::string works = path_of_blocked(what, 99, true);
+        EXPECT_THAT(works, testing::EndsWith("compute 1: 411-510 | mpi 1: 510-511 | compute 1: 511-610"));
+        EXPECT_THAT(works, testing::Not(testing::HasSubstr("?")));
+    }
     EXPECT_EQ(path_of_blocked(model::WaitsFor::Unknown, 99), "compute 0: 0-500 | transfer? 0>1: 500-511");
 }
 
@@ -290,6 +299,26 @@ std::string found_late(FunctionId function, std::int64_t polls)
     p.finish(found + 2);
     const std::string all = path(p);
     return all.substr(0, all.find(':', all.find('|')));
+}
+
+/// Who computes for some microseconds between polls works, or lets time pass. Nobody does so for longer than a
+/// millisecond.
+TEST(Polls, ShortWorkBetweenThemIsInDoubt)
+{
+    for (const std::int64_t gap : {50, 900, 1200}) {
+        Program p(2);
+        const std::int64_t found = 10 + 5 * (gap + 1);
+        p[0].send({found - 10, found - 9}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        for (std::int64_t t = 10; t < found; t += gap + 1)
+            p[1].call(FunctionId::MPI_Test, {t, t + 1});
+        p[1].test({found, found + 1}, r);
+        p[0].finish(found);
+        p[1].finish(found + 10);
+        EXPECT_THAT(path(p),
+                    testing::EndsWith(fmt::format("| {} 1: {}-{} | compute 1: {}-{}", gap < 1000 ? "mpi?" : "mpi",
+                                                  found, found + 1, found + 1, found + 10)));
+    }
 }
 
 /// What comes while they sleep is found when they wake or, by a probe that only moves it on, by the next one. Behind
