@@ -18,21 +18,17 @@ using What = model::WindowEvent::What;
 
 constexpr std::size_t most_places = 64;
 
-bool is_look(const WindowEvent& event)
-{
-    return event.what == What::Sync || (event.what == What::Transfer && event.reads());
-}
-
+/// Of a window that the process has itself locked, or brought up to date, it reads its own memory.
 std::int32_t place_of(const WindowEvent& event)
 {
-    return event.what == What::Sync ? LookedAt::own_memory : event.target;
+    return event.what == What::Transfer ? event.target : LookedAt::own_memory;
 }
 
 /// Follows the calls of one location.
 class Follower
 {
 public:
-    Follower(const WindowProcess& process, const model::LocationTrace& location, std::vector<LookRole>& roles)
+    Follower(WindowProcess& process, const model::LocationTrace& location, std::vector<LookRole>& roles)
         : process_(process), location_(location), roles_(roles)
     {
     }
@@ -42,15 +38,15 @@ public:
     {
         const WindowEvent& event = process_.event(index);
         take_completion();
-        if (continues(event)) {
-            if (is_same_look(event))
+        if (continues(index)) {
+            if (is_same_look(index))
                 look(index);
             else
                 pass(event.call.call.value, event.what == What::Flush || event.what == What::Unlock);
             return {};
         }
         auto ended = end();
-        if (is_look(event)) {
+        if (is_look(index)) {
             since_ = location_.calls.enter(event.call.call.value);
             last_ = event.call.call.value;
             look(index);
@@ -81,19 +77,40 @@ private:
         std::uint32_t newest = 0, before = 0;  // looks
     };
 
-    [[nodiscard]] bool continues(const WindowEvent& event) const
+    [[nodiscard]] bool is_look(std::uint32_t index) const
     {
+        const WindowEvent& event = process_.event(index);
+        return event.what == What::Sync || (event.what == What::Transfer && event.reads()) ||
+               (event.what == What::Lock && is_own_alone(index));
+    }
+
+    /// A lock of its own part of the window, and nothing by MPI until that is unlocked.
+    [[nodiscard]] bool is_own_alone(std::uint32_t index) const
+    {
+        const WindowEvent& lock = process_.event(index);
+        if (index + 1 == process_.trace.window_events.size() ||
+            process_.target(lock.window, lock.target) != process_.trace.process)
+            return false;
+        const WindowEvent& next = process_.event(index + 1);
+        return next.what == What::Unlock && next.window == lock.window && next.target == lock.target &&
+               next.call.location == lock.call.location;
+    }
+
+    [[nodiscard]] bool continues(std::uint32_t index) const
+    {
+        const WindowEvent& event = process_.event(index);
         if (places_.empty() || event.window != process_.event(newest_).window)
             return false;
         return (event.call.call.value == last_ || follows(event.call.call.value)) &&
-               (is_same_look(event) || stands_between(event));
+               (is_same_look(index) || stands_between(event));
     }
 
     /// At the same place or another one, in the same way.
-    [[nodiscard]] bool is_same_look(const WindowEvent& event) const
+    [[nodiscard]] bool is_same_look(std::uint32_t index) const
     {
+        const WindowEvent& event = process_.event(index);
         const WindowEvent& before = process_.event(newest_);
-        return is_look(event) && event.bytes == before.bytes &&
+        return is_look(index) && event.bytes == before.bytes &&
                process_.function(event.call) == process_.function(before.call) &&
                (places_.size() < most_places || find(place_of(event)) != places_.end());
     }
@@ -148,7 +165,7 @@ private:
     /// All but the newest look of a loop found nothing.
     void take_roles(const Place& place, std::uint32_t newest)
     {
-        const bool is_sync = process_.event(newest).what == What::Sync;
+        const bool is_sync = process_.event(newest).what != What::Transfer;
         if (place.looks + 1 == least_polls)
             roles_[place.before] = is_sync ? LookRole::BeginsLoop : LookRole::OnlyLooks;
         roles_[place.newest] = LookRole::OnlyLooks;
@@ -175,7 +192,7 @@ private:
             pass(completion.call.value, true);
     }
 
-    const WindowProcess& process_;
+    WindowProcess& process_;
     const model::LocationTrace& location_;
     std::vector<LookRole>& roles_;
     std::vector<Place> places_;  // of the loop in hand; empty: there is none
@@ -188,7 +205,7 @@ private:
 
 }  // namespace
 
-Looks::Looks(const WindowProcess& process) : roles_(process.trace.window_events.size(), LookRole::NoLook)
+Looks::Looks(WindowProcess& process) : roles_(process.trace.window_events.size(), LookRole::NoLook)
 {
     const auto keep = [&](std::optional<Looking> loop) {
         if (loop)

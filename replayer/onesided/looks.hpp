@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the loops in which a process looks into a window again and again (MPI_Get or MPI_Fetch_and_op, mostly each with
-// a flush; MPI_Win_sync for its own memory) until it finds what somebody has put there: waits that are spelled as
-// polling. (docs/ALGORITHM, "One-sided communication")
+// a flush; MPI_Win_sync, or a lock of its own, for its own memory) until it finds what somebody has put there: waits
+// that are spelled as polling. (docs/ALGORITHM, "One-sided communication")
 #pragma once
 
 #include "replayer/onesided/phase.hpp"
@@ -41,7 +41,7 @@ enum class LookRole : std::uint8_t {
 class Looks
 {
 public:
-    explicit Looks(const WindowProcess& process);
+    explicit Looks(WindowProcess& process);
 
     [[nodiscard]] const std::vector<Looking>& loops() const { return loops_; }
     [[nodiscard]] LookRole role(std::uint32_t event) const { return roles_[event]; }

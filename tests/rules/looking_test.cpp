@@ -127,6 +127,25 @@ TEST(Looking, AtItsOwnMemory)
     }
 }
 
+/// Which it locks to read it. Who takes something meanwhile, by MPI, looks at that.
+TEST(Looking, AtItsOwnMemoryUnderALock)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) {
+        c.p[0].lock({t, t + 1}, c.window, 0);
+        c.p[0].unlock({t + 1, t + 2}, c.window, 0);
+    });
+    c.p[1].put({397, 398}, c.window, 0);
+    EXPECT_EQ(c.end(), found_path);
+    LookingCase of_another;
+    of_another.look(403, [&](std::int64_t t) {
+        of_another.p[0].lock({t, t + 1}, of_another.window, 1);
+        of_another.p[0].unlock({t + 1, t + 2}, of_another.window, 1);
+    });
+    of_another.p[1].put({397, 398}, of_another.window, 0);
+    EXPECT_THAT(of_another.end(), EndsWith(still_works));
+}
+
 /// Others see a store as soon as it is made: before MPI_Win_sync, or when that is over, if it was to come first.
 TEST(Looking, SeesAStoreBesideTheCall)
 {
