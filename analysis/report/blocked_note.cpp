@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,13 +30,21 @@ using model::RowId;
 /// where it was blocked in a library's.
 using Place = std::pair<RowId, RowId>;
 
+/// What calls main(), or the function of a thread.
+bool starts_code(const std::string& function)
+{
+    constexpr std::string_view starts[] = {
+        "__libc_start_call_main", "__libc_start_main", "_start", "start_thread", "clone", "clone3"};
+    return std::ranges::find(starts, function) != std::end(starts);
+}
+
 Place place_of(const model::Profile& profile, CallPathId blocked)
 {
     CallPathId at = profile.call_paths[blocked.value].parent;
     const RowId own = profile.row_of(at);
     while (at.valid() && profile.row(at).module == profile.rows[own.value].module)
         at = profile.call_paths[at.value].parent;
-    return {own, at.valid() ? profile.row_of(at) : RowId::none()};
+    return {own, at.valid() && !starts_code(profile.row(at).name) ? profile.row_of(at) : RowId::none()};
 }
 
 struct SeenPlace {

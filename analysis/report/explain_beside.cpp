@@ -43,7 +43,7 @@ std::string mostly_on(const std::map<model::ProcessId, std::int64_t>& of_rank, s
 constexpr double least_beside = 0.01;  // of the path
 constexpr double much = 0.05;          // likewise: without a processor
 constexpr std::string_view processors_remedy =
-    "Find out who else uses these processors: more ranks than processors, other programs.";
+    "Find out who else uses these processors: more ranks or threads than processors, other programs.";
 
 }  // namespace
 

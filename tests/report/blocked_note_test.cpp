@@ -41,6 +41,17 @@ TEST(BlockedNote, NamesTheFunctionAndWhoCallsItsBinary)
         "where the other 100 ms were, nobody looked: threads are looked at now and then, seldom in short waits.");
 }
 
+TEST(BlockedNote, NamesNobodyWhereTheApplicationItselfIsBlocked)
+{
+    OneRank run;
+    const CallPathId start = run.add("__libc_start_call_main", CallPathId::none(), 0);
+    run.profile().rows[run.profile().call_paths[start.value].row.value].module = "/lib/libc.so.6";
+    const CallPathId main = run.add("main", start, 500 * ms);
+    const std::string application = run.profile().row(main).module;
+    add_blocked(run, "touch_pages", application, main, 100 * ms, 95 * ms);
+    EXPECT_EQ(blocked_note(run.profile()), "[blocked]: 100 ms in touch_pages.");
+}
+
 // Two waits take turns: that it was found in one of them a few times more often says nothing.
 TEST(BlockedNote, SaysNoMoreThanWhatWasSeen)
 {

@@ -120,8 +120,7 @@ TEST(Explain, SaysWhatThePathHasBesideComputation)
     EXPECT_EQ(beside_computation(p).sentence(),
               "Beside computation, the path has calls of MPI (1.0 %: MPI_Recv 1.0 %) and calls of MPI that could have "
               "gone on, but had no processor (30.0 %, most of it on rank 0). Find out who else uses these processors: "
-              "more ranks than "
-              "processors, other programs.");
+              "more ranks or threads than processors, other programs.");
 }
 
 TEST(Explain, TheLackOfProcessorsComesFirstWhereItIsTheLargestPart)
@@ -144,7 +143,7 @@ TEST(Explain, TheLackOfProcessorsComesFirstWhereItIsTheLargestPart)
         lack.sentence(),
         "Most of all, the path lacks processors: for 1.300 s of it (32.5 %, most of it on rank 3), in calls of MPI "
         "that could have gone on (22.5 %) and in computation (10.0 %). Find out who else uses these processors: "
-        "more ranks than processors, other programs.");
+        "more ranks or threads than processors, other programs.");
     EXPECT_THAT(beside_computation(p).sentence(), HasSubstr("Find out"));
     EXPECT_THAT(beside_computation(p).sentence(true), Not(HasSubstr("Find out")));
 }
