@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/rules/message_rule.hpp"
 
 #include <algorithm>
 #include <iterator>
