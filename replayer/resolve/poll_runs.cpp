@@ -68,11 +68,11 @@ bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
 }
 
 /// What the thread did between a poll in vain and the one behind it.
-Activity PollRuns::between(std::size_t location, std::size_t poll, std::size_t next) const
+Activity PollRuns::between(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const model::LocationTrace& trace = trace_.locations[location];
+    const model::LocationTrace& trace = trace_.locations[thread.location];
     Activity found = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
-    if (!is_help_work_)
+    if (!thread.is_help_work)
         found.slept += std::exchange(found.helped, Ns{0});
     return found;
 }
@@ -91,13 +91,13 @@ bool PollRuns::works_on(std::size_t location, std::size_t poll) const
 }
 
 /// Whether so little is done between the polls before this one that it may be a way to let time pass, too.
-bool PollRuns::may_wait(std::size_t location, std::size_t poll) const
+bool PollRuns::may_wait(const Thread& thread, std::size_t poll) const
 {
-    const model::Calls& calls = trace_.locations[location].calls;
+    const model::Calls& calls = trace_.locations[thread.location].calls;
     for (int polls = 1; polls < least_polls; ++polls) {
         const std::size_t behind = calls.behind_last_call(poll);
-        if (behind == 0 || !is_in_vain(location, behind - 1) ||
-            between(location, behind - 1, poll).worked() > longest_tick)
+        if (behind == 0 || !is_in_vain(thread.location, behind - 1) ||
+            between(thread, behind - 1, poll).worked() > longest_tick)
             return false;
         poll = behind - 1;
     }
@@ -105,19 +105,19 @@ bool PollRuns::may_wait(std::size_t location, std::size_t poll) const
 }
 
 /// Whether nothing is done between a poll in vain and the one behind it, by what was recorded.
-bool PollRuns::is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
+bool PollRuns::is_idle_between(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const Activity found = between(location, poll, next);
-    return found.worked() < close_polls || found.is_sleep() || is_disturbed_sleep(location, poll, next);
+    const Activity found = between(thread, poll, next);
+    return found.worked() < close_polls || found.is_sleep() || is_disturbed_sleep(thread, poll, next);
 }
 
 /// Or so it seems: one of the last few polls may have been that of a loop.
-bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const
+bool PollRuns::seems_idle_between(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const model::Calls& calls = trace_.locations[location].calls;
-    if (between(location, poll, next).helped > close_polls)
+    const model::Calls& calls = trace_.locations[thread.location].calls;
+    if (between(thread, poll, next).helped > close_polls)
         return false;
-    for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
+    for (int seen = 0; seen < few && is_in_vain(thread.location, poll); ++seen) {
         const Ns polling = calls.duration(poll);  // one record may stand for many polls
         if (polling >= least_polls * close_polls && calls.enter(next) - calls.leave(poll) <= longest_gap * polling)
             return true;
@@ -130,17 +130,17 @@ bool PollRuns::seems_idle_between(std::size_t location, std::size_t poll, std::s
 }
 
 /// Of a loop that sleeps between its polls, an interrupt may make one of the gaps longer.
-bool PollRuns::is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const
+bool PollRuns::is_disturbed_sleep(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const model::LocationTrace& trace = trace_.locations[location];
-    Activity sum = between(location, poll, next);
+    const model::LocationTrace& trace = trace_.locations[thread.location];
+    Activity sum = between(thread, poll, next);
     if (sum.worked() > 2 * sum.slept)
         return false;
     for (int seen = 0; seen < few; ++seen) {
         const std::size_t behind = trace.calls.behind_last_call(poll);
-        if (behind == 0 || !is_in_vain(location, behind - 1))
+        if (behind == 0 || !is_in_vain(thread.location, behind - 1))
             break;
-        sum.add(between(location, behind - 1, poll));
+        sum.add(between(thread, behind - 1, poll));
         poll = behind - 1;
     }
     return sum.is_sleep();
@@ -156,13 +156,13 @@ Ns PollRuns::time_between(std::size_t location, std::size_t poll) const
 
 /// Of the time from a poll in vain to the next one, what may as well be work: not what it had no processor for, or is
 /// known to have slept.
-Ns PollRuns::time_unknown(std::size_t location, std::size_t poll, std::size_t next) const
+Ns PollRuns::time_unknown(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const model::LocationTrace& trace = trace_.locations[location];
+    const model::LocationTrace& trace = trace_.locations[thread.location];
     const Ns begin = trace.calls.leave(poll), end = trace.calls.enter(next);
     if (end - begin <= Ns{functions::least_gap_of_polls})
         return Ns{0};
-    const Activity found = between(location, poll, next);
+    const Activity found = between(thread, poll, next);
     return found.worked() + found.slept - short_sleeps(trace, begin, end, longest_sleep);
 }
 
@@ -173,7 +173,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const std::size_t last = call.call.value;
     const rules::CallCost cost = costs_.of(function_of(replay_.definitions, trace_, call), 0);
     const Ns poll = std::clamp(cost.least, Ns{1}, close_polls);
-    is_help_work_ = works_on(l, last);
+    const Thread thread{l, works_on(l, last)};
     std::size_t first = last;
     std::int64_t polls = 1;
     int to_find = is_probe(function_of(replay_.definitions, trace_, call)) ? gaps_of_probes : 1;
@@ -184,11 +184,11 @@ PollWait PollRuns::waiting(model::CallRef call) const
             break;
         const Ns gap = calls.enter(first) - calls.leave(before);
         const bool tight = gap < std::max(close_polls, 2 * poll);
-        const bool is_idle = !tight && is_idle_between(l, before, first);
-        if (!tight && !is_idle && !seems_idle_between(l, before, first))
+        const bool is_idle = !tight && is_idle_between(thread, before, first);
+        if (!tight && !is_idle && !seems_idle_between(thread, before, first))
             break;
         guessed += tight || is_idle ? Ns{0} : gap;
-        outside += time_between(l, before) + time_unknown(l, before, first);
+        outside += time_between(l, before) + time_unknown(thread, before, first);
         if (to_find-- > 0)
             missed += gap;
         polls += std::max<std::int64_t>(1, calls.duration(before) / poll);
@@ -202,7 +202,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
     // Where most of it is time between the polls, they may stand in work: that they sleep there may be what they do.
     const Ns run = run_end - enter;
     const bool is_doubtful =
-        first == last ? !is_help_work_ && may_wait(l, last) : 2 * outside >= run || 4 * guessed >= run;
+        first == last ? !thread.is_help_work && may_wait(thread, last) : 2 * outside >= run || 4 * guessed >= run;
     return {{call, enter, run_end, excess, cost.threshold}, is_doubtful, missed};
 }
 

@@ -35,20 +35,25 @@ public:
     [[nodiscard]] PollWait waiting(model::CallRef call) const;
 
 private:
+    /// A thread that polls, and whether what is done for it between polls is its work.
+    struct Thread {
+        std::size_t location;
+        bool is_help_work;
+    };
+
     [[nodiscard]] bool is_in_vain(std::size_t location, std::size_t call) const;
-    [[nodiscard]] Activity between(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] Activity between(const Thread& thread, std::size_t poll, std::size_t next) const;
     [[nodiscard]] bool works_on(std::size_t location, std::size_t poll) const;
-    [[nodiscard]] bool may_wait(std::size_t location, std::size_t poll) const;
-    [[nodiscard]] bool is_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
-    [[nodiscard]] bool seems_idle_between(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool may_wait(const Thread& thread, std::size_t poll) const;
+    [[nodiscard]] bool is_idle_between(const Thread& thread, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool seems_idle_between(const Thread& thread, std::size_t poll, std::size_t next) const;
     [[nodiscard]] model::Ns time_between(std::size_t location, std::size_t poll) const;
-    [[nodiscard]] model::Ns time_unknown(std::size_t location, std::size_t poll, std::size_t next) const;
-    [[nodiscard]] bool is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] model::Ns time_unknown(const Thread& thread, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool is_disturbed_sleep(const Thread& thread, std::size_t poll, std::size_t next) const;
 
     const Replay& replay_;
     const model::ProcessTrace& trace_;
     const rules::CallCosts& costs_;
-    mutable bool is_help_work_ = false;     // what is done for the thread between the polls that are looked at
     std::vector<std::vector<bool>> found_;  // by location and call: the call completed or found something
 };
 
