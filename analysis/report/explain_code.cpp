@@ -262,6 +262,17 @@ std::optional<FunctionShare> function_of_threads(const model::Profile& profile, 
     return function_with_most(functions, threads_ns);
 }
 
+/// Calls `visit(code, ns)` for what the path's thread itself is blocked for something else.
+template <class Visit>
+void for_each_blocked(const model::Profile& profile, std::size_t stretch, Visit visit)
+{
+    for (const model::StretchCode& c : profile.stretch_code) {
+        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
+        if (c.stretch == stretch && ns > 0 && profile.row(c.call_path).name == model::pseudo::blocked)
+            visit(c, ns);
+    }
+}
+
 /// Of what the path has at each place where it was blocked, the part in which it was found there.
 double blocked_seen(const model::Profile& profile, std::size_t stretch)
 {
@@ -272,14 +283,11 @@ double blocked_seen(const model::Profile& profile, std::size_t stretch)
         all_ns += time.ns;
     }
     double seen_ns = 0, all_ns = 0;
-    for (const model::StretchCode& c : profile.stretch_code) {
-        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
-        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
-            continue;
+    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
         const auto& [found_ns, whole_ns] = found[c.call_path];
         seen_ns += static_cast<double>(ns) * part(found_ns, whole_ns);
         all_ns += static_cast<double>(ns);
-    }
+    });
     return all_ns > 0 ? seen_ns / all_ns : 0;
 }
 
@@ -290,14 +298,11 @@ std::optional<FunctionShare> function_blocked(const model::Profile& profile, std
 {
     Subtrees subtrees(profile, profile.stretches[stretch], callers);
     std::int64_t all_ns = 0;
-    for (const model::StretchCode& c : profile.stretch_code) {
-        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
-        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
-            continue;
+    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
         all_ns += ns;
         if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
             subtrees.add(in, {c.stretch, c.call_path, ns});
-    }
+    });
     const Subtree* const most =
         subtrees.innermost([&](const Subtree& s) { return part(s.time.ns, all_ns) >= mostly_from; });
     if (most == nullptr)
@@ -310,14 +315,11 @@ std::string blocked_by(const model::Profile& profile, std::size_t stretch)
 {
     std::map<const model::Row*, std::int64_t> functions;
     std::int64_t all_ns = 0;
-    for (const model::StretchCode& c : profile.stretch_code) {
-        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
-        if (c.stretch != stretch || ns <= 0 || profile.row(c.call_path).name != model::pseudo::blocked)
-            continue;
+    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
         all_ns += ns;
         if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
             functions[&profile.row(in)] += ns;
-    }
+    });
     const std::optional<FunctionShare> most = function_with_most(functions, all_ns);
     return most && most->share >= mostly_from ? most->name : "";
 }
