@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace critpath::preload

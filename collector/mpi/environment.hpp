@@ -7,8 +7,6 @@
 
 #include <cstddef>
 
-#include <sys/types.h>
-
 namespace critpath::preload
 {
 
@@ -22,8 +20,5 @@ std::size_t room_for_successor(char* const* environment);
 /// with what was removed; or as it is, if that program is not to be recorded. It is not in a child, nor after MPI_Init,
 /// nor where somebody has chosen other libraries for it. Nothing is allocated: signal handlers may call it.
 char* const* for_successor(char* const* environment, char** room);
-
-/// Looks up the functions that do so. When this library is loaded, by the process whose successors are recorded.
-void find_exec();
 
 }  // namespace critpath::preload

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Owns the interposition of the functions by which a program becomes another one, or begins once more: before MPI_Init,
-// that one is what is to be recorded.
+#include "collector/mpi/exec.hpp"
+
 #include "collector/mpi/environment.hpp"
 
 #include <cstdarg>
@@ -47,11 +46,11 @@ int find_and_become(const char* file, char* const* arguments, char* const* envir
     return look_up(next_execvpe, "execvpe")(file, arguments, for_successor(environment, ROOM_FOR(environment)));
 }
 
-/// Those behind the first one, up to the null pointer.
-std::size_t count_arguments(va_list words)
+/// Up to the null pointer, which may be the first one.
+std::size_t count_arguments(const char* first, va_list words)
 {
-    std::size_t size = 1;
-    while (va_arg(words, char*) != nullptr) {
+    std::size_t size = 0;
+    for (const char* argument = first; argument != nullptr; argument = va_arg(words, char*)) {
         ++size;
     }
     return size;
@@ -69,7 +68,7 @@ void take_arguments(const char* first, va_list words, char** arguments)
 
 void find_exec()
 {
-    look_up(next_execve, "execve");  // not in a signal handler
+    look_up(next_execve, "execve");
     look_up(next_execvpe, "execvpe");
     look_up(next_fexecve, "fexecve");
 }
@@ -109,7 +108,7 @@ INTERPOSED int fexecve(int file, char* const* arguments, char* const* environmen
 #define ARRAY_OF_ARGUMENTS(first, arguments)                                                                           \
     va_list words;                                                                                                     \
     va_start(words, first);                                                                                            \
-    char** arguments = static_cast<char**>(alloca((count_arguments(words) + 1) * sizeof(char*)));                      \
+    char** arguments = static_cast<char**>(alloca((count_arguments(first, words) + 1) * sizeof(char*)));               \
     va_end(words);                                                                                                     \
     va_start(words, first);                                                                                            \
     take_arguments(first, words, arguments)

@@ -236,18 +236,23 @@ def wrapper(function):
     )
 
 
+# Functions of the C library that are interposed, too.
+OTHERS = ("dlclose", "dlsym", "execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve",
+          "pthread_create", "sched_yield", "sigaltstack", "thrd_create")
+
+
 def main(table, declarations, mpi, directory):
     functions = offered(read_table(table), Path(declarations).read_text())
     output = Path(directory)
     pmpi = {name: f"MPI_{name}" for name in HELPERS} | {f.own_name: f.linked_name for f in functions}
     regular = [f for f in functions if f.semantic_class not in BY_HAND]
     exported = [f.linked_name for f in functions] + bindings.exported(functions, mpi)
-    exports = "".join(f"        {name};\n" for name in exported)
+    exports = "".join(f"        {name};\n" for name in (*exported, *OTHERS))
     (output / "pmpi.inc").write_text("".join(f"CRITPATH_PMPI({n}, P{pmpi[n]})\n" for n in sorted(pmpi)))
     (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.linked_name})\n" for f in functions))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(
-        "{\n    global:\n" + exports + "        dlclose;\n        dlsym;\n        execl;\n        execle;\n        execlp;\n        execv;\n        execve;\n        execvp;\n        execvpe;\n        fexecve;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"
+        "{\n    global:\n" + exports + "    local:\n        *;\n};\n"
     )
 
 

@@ -7,6 +7,7 @@
 
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/environment.hpp"
+#include "collector/mpi/exec.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"

@@ -39,6 +39,8 @@ static void become(char* name, char* way)
 /// A child sees what the application was given.
 static void show_child(void)
 {
+    char* volatile nothing = NULL;
+    execl("/no/such/program", nothing, (char*)NULL);
     const pid_t child = fork();
     if (child == 0) {
         execl("/bin/sh", "sh", "-c", "env | grep -c -e ^CRITPATH_ -e ^LD_PRELOAD=; exit 7", (char*)NULL);
