@@ -270,6 +270,22 @@ std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
     return value_of<OTF2_StringRef>(attributes_, attribute, OTF2_AttributeList_GetStringRef);
 }
 
+static const char* why_no_anchor(const fs::path& directory)
+{
+    std::error_code error;
+    if (fs::is_empty(directory, error)) {
+        return "an empty directory: if cpcollect has made it, nothing that it started came to MPI_Init with what "
+               "records "
+               "it; record the program itself, and not one that starts it with another LD_PRELOAD";
+    }
+    if (fs::exists(directory / "spool", error)) {
+        return "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the trace "
+               "of "
+               "them with cpcollect recover";
+    }
+    return "no .otf2 file in this directory; give the directory that cpcollect made";
+}
+
 fs::path find_anchor(const fs::path& trace)
 {
     std::error_code error;
@@ -293,15 +309,7 @@ fs::path find_anchor(const fs::path& trace)
         fail(ExitCode::BadTrace, "{}: {}; check the permissions", trace.string(), error.message());
     }
     if (anchors.empty()) {
-        const bool died = fs::exists(trace / "spool", error);
-        const bool is_empty = fs::is_empty(trace, error);
-        fail(ExitCode::BadTrace, "{}: {}", trace.string(),
-             is_empty
-                 ? "an empty directory: if cpcollect has made it, nothing that it started came to MPI_Init with what "
-                   "records it; record the program itself, and not one that starts it with another LD_PRELOAD"
-             : died ? "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the "
-                      "trace of them with cpcollect recover"
-                    : "no .otf2 file in this directory; give the directory that cpcollect made");
+        fail(ExitCode::BadTrace, "{}: {}", trace.string(), why_no_anchor(trace));
     }
     if (anchors.size() > 1) {
         fail(ExitCode::BadTrace, "{}: {} .otf2 files in this directory; give one of them instead", trace.string(),
