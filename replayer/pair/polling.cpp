@@ -37,14 +37,12 @@ Activity activity(const model::LocationTrace& location, Ns begin, Ns end)
 
 bool is_idle(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 {
-    const Activity found = activity(location, begin, end);
-    return found.worked() < busy || found.is_sleep();
+    return activity(location, begin, end).is_idle(busy);
 }
 
 bool is_off(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 {
-    const Activity found = activity(location, begin, end);
-    return found.busy < busy || found.busy < (found.slept + found.helped) / 2;
+    return activity(location, begin, end).by_itself().is_idle(busy);
 }
 
 Ns short_sleeps(const model::LocationTrace& location, Ns begin, Ns end, Ns longest)

@@ -30,6 +30,10 @@ struct Activity {
     [[nodiscard]] model::Ns worked() const { return busy + helped; }
     /// Whether it slept, but for what it takes to go to sleep and to come back: 8 to 9 us, of 40 or 60.
     [[nodiscard]] bool is_sleep() const { return worked() < slept / 2; }
+    /// Nothing was done but for `most` of the time.
+    [[nodiscard]] bool is_idle(model::Ns most) const { return worked() < most || is_sleep(); }
+    /// Where what is done for it counts as sleep.
+    [[nodiscard]] Activity by_itself() const { return {busy, slept + helped, model::Ns{0}}; }
 };
 
 Activity activity(const model::LocationTrace& location, model::Ns begin, model::Ns end);

@@ -134,7 +134,8 @@ private:
         if (polls)
             wait.waiting.unseen = between_polls + wait.missed;
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
-        gather(number, of_call.dependence, is_wanted);
+        const bool may_have_waited = polls && !is_wanted && wait.guessed;
+        gather(number, of_call.dependence, is_wanted || may_have_waited);
         const OfWindows of_windows = gather_windows(call);
         if (found_ < windows_.found.size() && windows_.found[found_].call == call) {
             found_in_window(windows_.found[found_++]);
@@ -142,9 +143,10 @@ private:
         }
         if (of_call.dependence == Dependence::Members)
             return;  // a collective, whatever else ended in it: its members say what it waited for
+        const CallRef ends = status_poll.valid() ? status_poll : call;
+        if (may_have_waited && found_others_work())
+            answers_.set(ends, {rules::Route::Work, {}, 0, true});
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
-        if (polls && !wait.waiting.waited() && wait.guessed && replay_.rules == Rules::Arrival)
-            answers_.set(status_poll.valid() ? status_poll : call, {rules::Route::Work, {}, 0, true});
         if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;
         rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
@@ -157,11 +159,18 @@ private:
                 consider_progress(wait.waiting, *of_windows.progress, predecessor);
             predecessor.doubt_clocks(of_windows.is_unsure);
         }
-        const CallRef ends = status_poll.valid() ? status_poll : call;
         if (may_be_late(ends, wait.waiting, of_call.dependence))
             late_.calls.push_back({process_, ends, polls, predecessor});
         else
             answers_.set_end(ends, predecessor, polls);
+    }
+
+    /// Of what the call found, something may have come late: not so of sends that wait for nobody.
+    [[nodiscard]] bool found_others_work() const
+    {
+        return !gathered_.empty() || std::ranges::any_of(messages_, [](const Message& message) {
+            return message.receiving || message.protocol != rules::Protocol::Eager;
+        });
     }
 
     /// What is known of a call on a window besides messages.

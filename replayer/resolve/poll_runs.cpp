@@ -6,7 +6,6 @@
 #include "replayer/pair/polling.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace critpath::replayer
 {
@@ -71,10 +70,8 @@ bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
 Activity PollRuns::between(const Thread& thread, std::size_t poll, std::size_t next) const
 {
     const model::LocationTrace& trace = trace_.locations[thread.location];
-    Activity found = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
-    if (!thread.is_help_work)
-        found.slept += std::exchange(found.helped, Ns{0});
-    return found;
+    const Activity found = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
+    return thread.is_help_work ? found : found.by_itself();
 }
 
 /// Whether the thread is blocked for as much behind the poll that found something as before it: then that is its work,
@@ -107,8 +104,7 @@ bool PollRuns::may_wait(const Thread& thread, std::size_t poll) const
 /// Whether nothing is done between a poll in vain and the one behind it, by what was recorded.
 bool PollRuns::is_idle_between(const Thread& thread, std::size_t poll, std::size_t next) const
 {
-    const Activity found = between(thread, poll, next);
-    return found.worked() < close_polls || found.is_sleep() || is_disturbed_sleep(thread, poll, next);
+    return between(thread, poll, next).is_idle(close_polls) || is_disturbed_sleep(thread, poll, next);
 }
 
 /// Or so it seems: one of the last few polls may have been that of a loop.

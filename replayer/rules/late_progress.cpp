@@ -102,22 +102,15 @@ std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Me
     const Ns start = message.held ? message.own.time : std::max(message.own.time, message.remote.time);
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
+    Standstill result{start, call.enter, call.leave, explained, transfer, call.threshold, message.held};
+    result.sends = message.sends();
     if (!message.receiving || message.protocol != Protocol::Eager)
-        return Standstill{start,          call.enter,   call.leave, explained,      transfer,
-                          call.threshold, message.held, Ns{0},      message.sends()};
+        return result;
     // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise. And
     // that one alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
-    const Standstill by_partner{std::max(start, call.enter),
-                                call.enter,
-                                call.leave,
-                                explained,
-                                transfer,
-                                call.threshold,
-                                message.held,
-                                Ns{0},
-                                false,
-                                true};
-    return is_much(by_partner) ? std::optional(by_partner) : std::nullopt;
+    result.start = std::max(start, call.enter);
+    result.by_partner = true;
+    return is_much(result) ? std::optional(result) : std::nullopt;
 }
 
 std::optional<MemberQuery> standstill(const Waiting& call, Ns explained, const Gathered& gathered, Ns limit)

@@ -7,6 +7,7 @@
 #include "analysis/model/ids.hpp"
 #include "analysis/model/trace.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 

@@ -277,6 +277,20 @@ TEST(Polls, BetweenThemWhatIsBlockedUntilSomethingIsDoneIsWork)
     EXPECT_EQ(path_of_blocked(model::WaitsFor::Unknown, 99), "compute 0: 0-500 | transfer? 0>1: 500-511");
 }
 
+/// Nobody holds up what is sent at once.
+TEST(Polls, ShortWorkBetweenThoseOfASendIsWork)
+{
+    Program p(2);
+    const Request sent = p[0].isend({1, 2}, 1);
+    p[1].recv({1, 3}, 0);
+    for (std::int64_t t = 10; t < 250; t += 50)
+        p[0].call(FunctionId::MPI_Test, {t, t + 1});
+    p[0].test({260, 261}, sent);
+    p[0].finish(270);
+    p[1].finish(200);
+    EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("?")));
+}
+
 /// Ten polls, 100 us apart, between which the rank sleeps, and one that finds what was sent 20 us behind one of them,
 /// so many polls before. Returns how the wait begins.
 std::string found_late(FunctionId function, std::int64_t polls)
