@@ -407,14 +407,19 @@ bool Explanation::knows(Factor factor) const
     }
 }
 
+static bool are_many_more(std::int64_t faults, std::int64_t of_peers)
+{
+    return faults >= least_faults && faults / many_times >= of_peers;
+}
+
 bool has_more_faults(const model::Difference& d)
 {
-    return d.page_faults >= least_faults && d.page_faults / many_times >= d.peers_page_faults;
+    return are_many_more(d.page_faults, d.peers_page_faults);
 }
 
 bool Explanation::has_more_faults() const
 {
-    return faults.own >= least_faults && faults.own / many_times >= faults.peers;
+    return are_many_more(faults.own, faults.peers);
 }
 
 bool Explanation::has_more_migrations() const

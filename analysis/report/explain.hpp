@@ -111,7 +111,7 @@ struct Code {
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
     std::optional<FunctionShare> blocked_in;  // where the path's own thread is blocked for something else
-    std::string blocked_by;                   // the function that is blocked most of that time: "read"; empty: several
+    std::string blocked_by;                   // the function of the C library that is most of it: "read"; empty: none
     double blocked_seen = 0;                  // for that part of all that time it was found there, the rest is a guess
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }

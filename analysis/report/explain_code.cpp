@@ -310,15 +310,23 @@ std::optional<FunctionShare> function_blocked(const model::Profile& profile, std
     return FunctionShare{most->function->name, part(most->time.ns, all_ns)};
 }
 
-/// The function that most of that time is blocked in, of whatever library.
+bool is_of_c_library(const model::Row& row)
+{
+    const std::string_view module = row.module;
+    const std::string_view file = module.substr(module.rfind('/') + 1);
+    return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread");
+}
+
+/// The function of the C library that most of that time is blocked in.
 std::string blocked_by(const model::Profile& profile, std::size_t stretch)
 {
     std::map<const model::Row*, std::int64_t> functions;
     std::int64_t all_ns = 0;
     for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
         all_ns += ns;
-        if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
-            functions[&profile.row(in)] += ns;
+        const model::Row& in = profile.row(without_pseudo(profile, c.call_path));
+        if (is_of_c_library(in))
+            functions[&in] += ns;
     });
     const std::optional<FunctionShare> most = function_with_most(functions, all_ns);
     return most && most->share >= mostly_from ? most->name : "";

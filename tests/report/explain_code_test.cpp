@@ -438,8 +438,8 @@ TEST(ExplainCode, WhereItIsBlockedIsSaid)
     blocked("log", 300 * ms);
     EXPECT_THAT(sentence(p),
                 HasSubstr("find out what it waits for outside of MPI: a file, a pipe or a socket (read)."));
-    add_code(p, {sampled("main"), pseudo("[blocked]")}, {0, {}, 3000 * ms, 0, 0, 0});
-    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for outside of MPI: files, locks, memory."));
+    add_code(p, {sampled("main"), sampled("spread"), pseudo("[blocked]")}, {0, {}, 3000 * ms, 0, 0, 0});
+    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in spread: files, locks, memory."));
 }
 
 TEST(ExplainCode, ThreadsAreSaidToBeInTheirOwnFunctions)
