@@ -111,7 +111,8 @@ void WindowEvents::transfer(const RecordedCall& recorded, const WindowId& window
     } else if (recorded.semantics == SemanticClass::RmaGet) {
         out_.get(call.enter, transfer);
     } else {
-        out_.atomic(call.enter, transfer, otf2::atomic_type(recorded.function()));
+        out_.atomic(call.enter, transfer,
+                    otf2::atomic_type(recorded.function(), (call.flags & spool::flag_replaces) != 0));
     }
     epochs_[call.tag].transfers[call.peer].push_back({id, has_request});
 }

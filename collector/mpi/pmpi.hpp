@@ -45,7 +45,8 @@ extern Pmpi next_mpi;
     X(MPI_Datatype, type_uint64, MPI_UINT64_T, ompi_mpi_uint64_t)                                                      \
     X(MPI_Op, op_min, MPI_MIN, ompi_mpi_op_min)                                                                        \
     X(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)                                                                        \
-    X(MPI_Op, op_no_op, MPI_NO_OP, ompi_mpi_op_no_op)
+    X(MPI_Op, op_no_op, MPI_NO_OP, ompi_mpi_op_no_op)                                                                  \
+    X(MPI_Op, op_replace, MPI_REPLACE, ompi_mpi_op_replace)
 
 /// MPI's predefined handles; in Open MPI the addresses of its data symbols.
 struct Handles {

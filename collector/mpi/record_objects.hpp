@@ -135,12 +135,13 @@ inline void record_win_target(Call& call, int result, int target, MPI_Win win)
 struct Elements {
     MPI_Count count = 0;
     MPI_Datatype type{};
+    bool replace = false;  // what is there, whatever that is
 };
 
 /// What an accumulating call brings to the target: nothing if it only reads.
 inline Elements operands(MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
-    return {op == handles.op_no_op ? 0 : count, type};
+    return {op == handles.op_no_op ? 0 : count, type, op == handles.op_replace};
 }
 
 /// `request`: none for functions without one.
@@ -152,6 +153,9 @@ inline void record_rma(Call& call, int result, int target, const Elements& to, c
         set_target(record, process.windows.find(key_of(win)), target);
         record.bytes = bytes_of(to.count, to.type);
         record.extra = bytes_of(from.count, from.type);
+        if (to.replace) {
+            record.flags |= spool::flag_replaces;
+        }
     }
     if (result == MPI_SUCCESS && request.handle != nullptr) {
         post(call, request, spool::Operation::Rma);

@@ -93,7 +93,7 @@ bool allocates(FunctionId function)
     return function == FunctionId::MPI_Win_allocate || function == FunctionId::MPI_Win_allocate_shared;
 }
 
-OTF2_RmaAtomicType atomic_type(FunctionId function)
+OTF2_RmaAtomicType atomic_type(FunctionId function, bool replaces)
 {
     switch (function) {
     case FunctionId::MPI_Accumulate:
@@ -102,7 +102,7 @@ OTF2_RmaAtomicType atomic_type(FunctionId function)
     case FunctionId::MPI_Compare_and_swap:
         return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
     default:
-        return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+        return replaces ? OTF2_RMA_ATOMIC_TYPE_SWAP : OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
     }
 }
 

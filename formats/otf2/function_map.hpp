@@ -31,7 +31,7 @@ bool allocates(functions::FunctionId function);
 std::uint8_t operation_number(functions::FunctionId non_blocking);
 functions::FunctionId non_blocking_function(std::uint8_t operation);
 
-OTF2_RmaAtomicType atomic_type(functions::FunctionId function);
+OTF2_RmaAtomicType atomic_type(functions::FunctionId function, bool replaces);
 
 /// Our attributes; the value is the OTF2 reference of the definition in the traces that we write.
 enum class Attribute : OTF2_AttributeRef {

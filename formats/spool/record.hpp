@@ -65,6 +65,7 @@ inline constexpr RecordKind last_kind = RecordKind::Started;
 enum Flag : std::uint8_t {
     flag_none = 0,
     flag_success = 1,          // Test*, *probe: the flag came back true
+    flag_replaces = 1,         // what accumulates: by MPI_REPLACE
     flag_any_source = 2,       // posted with MPI_ANY_SOURCE
     flag_any_tag = 4,          // posted with MPI_ANY_TAG
     flag_cancelled = 8,        // completion of a cancelled request

@@ -219,7 +219,7 @@ def non_blocking(rank):
 # Synchronisation levels (OTF2_RmaSyncLevel).
 NO_SYNC, PROCESSES, MEMORY = 0, 1, 2
 # Ids of transfers: even with a request, odd without.
-PUT, RGET, ACCUMULATE, SWAP, GET = 1, 48, 3, 5, 7
+PUT, RGET, ACCUMULATE, COMPARE, REPLACE, GET = 1, 48, 3, 5, 7, 9
 
 
 def fences(after, before):
@@ -250,9 +250,11 @@ def epochs(rank, after, before):
     everyone, exclusive, shared = NONE, LockType.EXCLUSIVE, LockType.SHARED
     events = call("MPI_Win_post", 1831, 1832, [], [group(NO_SYNC, [before], 1)])
     events += call("MPI_Win_start", 1833, 1834, [], [group(NO_SYNC, [after])])
-    swap = ("RmaAtomic", "shared", after, RmaAtomicType.COMPARE_AND_SWAP, 8, 8, SWAP)
-    events += call("MPI_Compare_and_swap", 1835, 1836, [swap])
-    events += call("MPI_Win_complete", 1837, 1838, [], [*remote(SWAP), group(MEMORY, [after])])
+    compare = ("RmaAtomic", "shared", after, RmaAtomicType.COMPARE_AND_SWAP, 8, 8, COMPARE)
+    events += call("MPI_Compare_and_swap", 1835, 1836, [compare])
+    replace = ("RmaAtomic", "shared", after, RmaAtomicType.SWAP, 8, 8, REPLACE)
+    events += call("MPI_Fetch_and_op", 1836, 1836, [replace])
+    events += call("MPI_Win_complete", 1837, 1838, [], [*remote(COMPARE, REPLACE), group(MEMORY, [after])])
     events += call("MPI_Win_test", 1839, 1840)
     events += call("MPI_Win_test", 1841, 1842, [], [group(MEMORY, [before])])
     lock = ("shared", after, exclusive)

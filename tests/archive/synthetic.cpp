@@ -214,6 +214,7 @@ void epochs(CallsBuilder& out, int next, int before)
     point(out, FunctionId::MPI_Win_start, 1833, 1834, {0, 0, 0, 0});
     out.members({next});
     point(out, FunctionId::MPI_Compare_and_swap, 1835, 1836, {0, next, 0, 8, 0, 0, 8});
+    point(out, FunctionId::MPI_Fetch_and_op, 1836, 1836, {0, next, 0, 8, 0, spool::flag_replaces, 8});
     point(out, FunctionId::MPI_Win_complete, 1837, 1838, {0, 0, 0, 0});
     out.call(FunctionId::MPI_Win_test, 1839, 1840).count = 7;  // a run of polls
     point(out, FunctionId::MPI_Win_test, 1841, 1842, {0, 0, 0, 0, 0, spool::flag_success});

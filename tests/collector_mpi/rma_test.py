@@ -8,6 +8,7 @@ from compared import Compared
 from harness import NO_PEER, PROGRAMS
 
 CREATED = "MPI_Win_create comm=0 tag=0 bytes=256"
+REPLACES = "success"  # the same bit
 FREED = "MPI_Win_free comm=0 tag=0"
 
 
@@ -38,6 +39,7 @@ class Transfers:
                 f"MPI_Get_accumulate {to} extra=8",
                 f"MPI_Fetch_and_op {to} bytes=4 extra=4",
                 f"MPI_Fetch_and_op {to} extra=4",
+                f"MPI_Fetch_and_op {to} bytes=4 extra=4 {REPLACES}",
                 f"MPI_Compare_and_swap {to} bytes=4 extra=4",
                 f"MPI_Win_fence comm=0 tag=0 extra={no_succeed}",
                 FREED,

@@ -95,6 +95,7 @@ static void fence(void)
     MPI_Get_accumulate(NULL, 0, MPI_INT, back + 3, 2, MPI_INT, right, 18, 2, MPI_INT, MPI_NO_OP, win);
     MPI_Fetch_and_op(here, back + 5, MPI_INT, right, 20, MPI_SUM, win);
     MPI_Fetch_and_op(NULL, back + 6, MPI_INT, right, 22, MPI_NO_OP, win);
+    MPI_Fetch_and_op(here, back + 8, MPI_INT, right, 23, MPI_REPLACE, win);
     MPI_Compare_and_swap(here, &compare, back + 7, MPI_INT, right, 21, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     MPI_Win_free(&win);
