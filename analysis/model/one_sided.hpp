@@ -40,7 +40,13 @@ struct WindowEvent {
         Sync,      // of the own memory with what others see of it
     };
     /// What a transfer does to its target.
-    enum class Access : std::uint8_t { None, Reads, Writes, Both };
+    enum class Access : std::uint8_t {
+        None,
+        Reads,
+        Writes,
+        Changes,  // reads it, and makes of that something else
+        Swaps,    // reads it, and puts something there that does not depend on it, always or where it is as expected
+    };
 
     CallRef call;
     CallRef completion;  // of a transfer with a request: the call that completed it
@@ -53,8 +59,8 @@ struct WindowEvent {
     Access access;        // Transfer
     std::uint64_t bytes;  // of a transfer; otherwise of all transfers that the call completes
 
-    [[nodiscard]] bool reads() const { return access == Access::Reads || access == Access::Both; }
-    [[nodiscard]] bool writes() const { return access == Access::Writes || access == Access::Both; }
+    [[nodiscard]] bool reads() const { return access != Access::None && access != Access::Writes; }
+    [[nodiscard]] bool writes() const { return access != Access::None && access != Access::Reads; }
 };
 
 }  // namespace critpath::model

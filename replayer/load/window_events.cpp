@@ -25,6 +25,19 @@ std::int32_t target_of(std::uint32_t remote)
     return static_cast<std::int32_t>(remote);
 }
 
+/// What brings nothing to the target only reads (MPI_NO_OP), and what brings nothing back only writes.
+WindowEvent::Access access_of(const event::RmaAtomic& record)
+{
+    using Access = WindowEvent::Access;
+    if (record.received == 0)
+        return Access::Writes;
+    if (record.sent == 0)
+        return Access::Reads;
+    const bool swaps = record.type == OTF2_RMA_ATOMIC_TYPE_SWAP || record.type == OTF2_RMA_ATOMIC_TYPE_TEST_AND_SET ||
+                       record.type == OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
+    return swaps ? Access::Swaps : Access::Changes;
+}
+
 }  // namespace
 
 /// none(), and counted, if the record cannot be used: outside of calls, or on a window that is not defined.
@@ -176,10 +189,8 @@ void EventLoader::on(const Moment& moment, const event::RmaGet& record)
 void EventLoader::on(const Moment& moment, const event::RmaAtomic& record)
 {
     advance(moment);
-    using Access = WindowEvent::Access;
-    // What brings nothing to the target only reads (MPI_NO_OP), and what brings nothing back only writes.
-    const Access access = record.received == 0 ? Access::Writes : record.sent == 0 ? Access::Reads : Access::Both;
-    add_transfer(record.window, record.remote, access, std::max(record.sent, record.received), record.transfer);
+    add_transfer(record.window, record.remote, access_of(record), std::max(record.sent, record.received),
+                 record.transfer);
 }
 
 /// MPI_Win_flush_local has no record of its own: what it completed says so.

@@ -105,7 +105,9 @@ private:
 class Looker
 {
 public:
-    explicit Looker(WindowProcess& process) : process_(process), looks_(process), found_(looks_.loops().size()) {}
+    Looker(WindowProcess& process, const Looks& looks) : process_(process), looks_(looks), found_(looks.loops().size())
+    {
+    }
 
     [[nodiscard]] const std::vector<Looking>& loops() const { return looks_.loops(); }
 
@@ -240,7 +242,7 @@ private:
     }
 
     WindowProcess& process_;
-    const Looks looks_;
+    const Looks& looks_;
     std::vector<std::vector<LookAnswer>> found_;  // by loop
     std::optional<Ends> ends_;                    // once they are wanted
 };
@@ -383,11 +385,11 @@ void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Wr
 
 }  // namespace
 
-void match_looking(const Replay& replay, std::vector<WindowProcess>& processes)
+void match_looking(const Replay& replay, std::vector<WindowProcess>& processes, const std::vector<Looks>& looks)
 {
     std::vector<Looker> lookers;
-    for (WindowProcess& process : processes)
-        lookers.emplace_back(process);
+    for (std::size_t p = 0; p < processes.size(); ++p)
+        lookers.emplace_back(processes[p], looks[p]);
     std::vector<std::uint8_t> interests(replay.definitions.windows.size(), 0);
     for (const Looker& looker : lookers)
         looker.take_interest(interests);

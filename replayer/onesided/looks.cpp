@@ -18,6 +18,10 @@ using What = model::WindowEvent::What;
 
 constexpr std::size_t most_places = 64;
 
+/// Page faults and interrupts take so long between two looks, and all of them are a small part of the loop.
+constexpr Ns longest_noise = std::chrono::microseconds{250};
+constexpr int noise_part = 8;
+
 /// Of a window that the process has itself locked, or brought up to date, it reads its own memory.
 std::int32_t place_of(const WindowEvent& event)
 {
@@ -49,6 +53,7 @@ public:
         if (is_look(index)) {
             since_ = location_.calls.enter(event.call.call.value);
             last_ = event.call.call.value;
+            noise_ = Ns{0};
             look(index);
         }
         return ended;
@@ -96,7 +101,7 @@ private:
                next.call.location == lock.call.location;
     }
 
-    [[nodiscard]] bool continues(std::uint32_t index) const
+    [[nodiscard]] bool continues(std::uint32_t index)
     {
         const WindowEvent& event = process_.event(index);
         if (places_.empty() || event.window != process_.event(newest_).window)
@@ -110,7 +115,7 @@ private:
     {
         const WindowEvent& event = process_.event(index);
         const WindowEvent& before = process_.event(newest_);
-        return is_look(index) && event.bytes == before.bytes &&
+        return is_look(index) && event.bytes == before.bytes && event.access == before.access &&
                process_.function(event.call) == process_.function(before.call) &&
                (places_.size() < most_places || find(place_of(event)) != places_.end());
     }
@@ -122,24 +127,28 @@ private:
                event.what == What::Unlock;
     }
 
-    /// Whether there is neither another call nor work between the last call of the loop and this one.
-    [[nodiscard]] bool follows(std::size_t call) const
+    /// Whether there is neither another call nor work between the last call of the loop and this one, which belongs to
+    /// it then.
+    [[nodiscard]] bool follows(std::size_t call)
     {
         const model::Calls& calls = location_.calls;
         if (calls.next_call(last_ + 1) != call)
             return false;
-        return calls.enter(call) - calls.leave(last_) < close_polls ||
-               (!may_count() && is_idle(location_, calls.leave(last_), calls.enter(call), close_polls));
+        const Ns begin = calls.leave(last_), end = calls.enter(call);
+        if (end - begin < close_polls)
+            return true;
+        if (counts())
+            return false;
+        const Activity done = activity(location_, begin, end);
+        if (done.is_idle(close_polls))
+            return true;
+        noise_ += done.worked();
+        return done.worked() <= longest_noise && noise_ <= (end - since_) / noise_part;
     }
 
-    /// Whether each look may change what it looks at: that of a counter of tasks, where to sleep may be to work. Who
-    /// compares changes it once.
-    [[nodiscard]] bool may_count() const
-    {
-        const WindowEvent& newest = process_.event(newest_);
-        return newest.what == What::Transfer && newest.writes() &&
-               process_.function(newest.call) != functions::FunctionId::MPI_Compare_and_swap;
-    }
+    /// Whether each look changes what it looks at: that of a counter of tasks, where to sleep may be to work. Who puts
+    /// the same there again and again changes it once.
+    [[nodiscard]] bool counts() const { return process_.event(newest_).access == WindowEvent::Access::Changes; }
 
     [[nodiscard]] std::vector<Place>::const_iterator find(std::int32_t target) const
     {
@@ -198,6 +207,7 @@ private:
     std::vector<Place> places_;  // of the loop in hand; empty: there is none
     std::uint32_t newest_ = 0;   // look
     Ns since_{};                 // begin of the loop
+    Ns noise_{};                 // what was done in it
     std::size_t last_ = 0;       // call of the loop
     std::size_t end_ = 0;        // likewise, behind which it is known what the last look found
     bool is_complete_ = false;   // that is known already
@@ -205,7 +215,16 @@ private:
 
 }  // namespace
 
-Looks::Looks(WindowProcess& process) : roles_(process.trace.window_events.size(), LookRole::NoLook)
+Looks::Looks(WindowProcess& process, Rules rules)
+    : roles_(process.trace.window_events.size(), LookRole::NoLook), only_looks_(process.epochs.locks.size(), 0)
+{
+    if (rules != Rules::Arrival)
+        return;
+    find_loops(process);
+    find_epochs(process);
+}
+
+void Looks::find_loops(WindowProcess& process)
 {
     const auto keep = [&](std::optional<Looking> loop) {
         if (loop)
@@ -218,6 +237,23 @@ Looks::Looks(WindowProcess& process) : roles_(process.trace.window_events.size()
         keep(followers[local_index(process.trace, process.event(i).call.location)].add(i));
     for (Follower& follower : followers)
         keep(follower.end());
+}
+
+void Looks::find_epochs(const WindowProcess& process)
+{
+    std::vector<std::uint8_t> has_more(only_looks_.size(), 0);
+    for (std::uint32_t i = 0; i < roles_.size(); ++i) {
+        const Epochs::Place& place = process.epochs.of_event[i];
+        if (place.kind != Epochs::Kind::Lock)
+            continue;
+        if (roles_[i] != LookRole::NoLook)
+            only_looks_[place.epoch] = 1;
+        else if (process.event(i).what == What::Transfer)
+            has_more[place.epoch] = 1;
+    }
+    for (std::size_t epoch = 0; epoch < has_more.size(); ++epoch)
+        if (has_more[epoch] != 0)
+            only_looks_[epoch] = 0;
 }
 
 }  // namespace critpath::replayer

@@ -37,18 +37,24 @@ enum class LookRole : std::uint8_t {
     OnlyLooks,   // it has changed nothing
 };
 
-/// The loops of one process.
+/// The loops of one process. Rule sets other than Rules::Arrival take them for work.
 class Looks
 {
 public:
-    explicit Looks(WindowProcess& process);
+    Looks(WindowProcess& process, Rules rules);
 
     [[nodiscard]] const std::vector<Looking>& loops() const { return loops_; }
     [[nodiscard]] LookRole role(std::uint32_t event) const { return roles_[event]; }
+    /// Whether that lock epoch was there for a look only, which found nothing.
+    [[nodiscard]] bool are_all_of(std::uint32_t lock_epoch) const { return only_looks_[lock_epoch] != 0; }
 
 private:
-    std::vector<Looking> loops_;   // ascending by end, of each location
-    std::vector<LookRole> roles_;  // by event
+    void find_loops(WindowProcess& process);
+    void find_epochs(const WindowProcess& process);
+
+    std::vector<Looking> loops_;            // ascending by end, of each location
+    std::vector<LookRole> roles_;           // by event
+    std::vector<std::uint8_t> only_looks_;  // by lock epoch
 };
 
 }  // namespace critpath::replayer

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/onesided/onesided.hpp"
 
+#include "replayer/onesided/looks.hpp"
 #include "replayer/onesided/own_transfers.hpp"
 #include "replayer/onesided/phase.hpp"
 #include "replayer/pair/call_costs.hpp"
@@ -73,9 +74,11 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
     for (WindowProcess& process : processes)
         match_fences(process, fences_of(replay.definitions, process.trace));
     match_active(replay, processes);
-    match_passive(replay, calibration, processes);
-    if (replay.rules == Rules::Arrival)
-        match_looking(replay, processes);  // the other rule sets take it for work
+    std::vector<Looks> looks;
+    for (WindowProcess& process : processes)
+        looks.emplace_back(process, replay.rules);
+    match_passive(replay, calibration, processes, looks);
+    match_looking(replay, processes, looks);
     LongTransfers long_ones;
     for (std::size_t p = 0; p < result.size(); ++p)
         learn(replay, replay.processes[p], result[p], calibration.calls, examples, long_ones);

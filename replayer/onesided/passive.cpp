@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/exchange.hpp"
 #include "replayer/onesided/came_back.hpp"
+#include "replayer/onesided/looks.hpp"
 #include "replayer/onesided/own_transfers.hpp"
 #include "replayer/onesided/phase.hpp"
 
@@ -37,7 +38,8 @@ struct LockRecord {
     std::uint64_t bytes;    // of that
     std::uint32_t to;       // process that it goes to
     std::uint32_t exclusive;
-    std::uint32_t waited, padding;  // the unlock, for its transfers, as far as these may have been under way
+    std::uint32_t waited;  // the unlock, for its transfers, as far as these may have been under way
+    std::uint32_t looks;   // 1: it was a look in vain of a loop, and had no other purpose
 };
 
 /// A call that waited in an epoch, or for one.
@@ -76,7 +78,10 @@ using EpochRegistry = std::map<std::pair<std::uint32_t, std::uint32_t>, Held>;
 class Holder
 {
 public:
-    Holder(const Replay& replay, WindowProcess& process) : definitions_(replay.definitions), process_(process) {}
+    Holder(const Replay& replay, WindowProcess& process, const Looks& looks)
+        : definitions_(replay.definitions), process_(process), looks_(looks)
+    {
+    }
 
     void take_interest(std::vector<std::uint8_t>& interests) const
     {
@@ -108,9 +113,18 @@ public:
             return;
         const rules::Enter unlock = process_.enter(epoch.end);
         const ProcessId self = process_.trace.process;
-        LockRecord record{
-            lock.window.value,        all_targets, self.value, 0, unlock, process_.leave(epoch.end), {}, 0, 0,
-            lock.exclusive ? 1U : 0U, 0,           0};
+        LockRecord record{lock.window.value,
+                          all_targets,
+                          self.value,
+                          0,
+                          unlock,
+                          process_.leave(epoch.end),
+                          {},
+                          0,
+                          0,
+                          lock.exclusive ? 1U : 0U,
+                          0,
+                          looks_.are_all_of(number) ? 1U : 0U};
         add_transfer(epoch, record);
         const CallRef end = process_.event(epoch.end).call;
         if (record.transfer.valid() && process_.may_have_waited(end) &&
@@ -302,6 +316,7 @@ private:
 
     const model::Definitions& definitions_;
     WindowProcess& process_;
+    const Looks& looks_;
 };
 
 /// The epoch that a call waited for.
@@ -353,7 +368,8 @@ private:
 
     /// Of the epochs that ended before the call did, the one that was over last: among the last few in the order of
     /// their unlocks, since what one of them had to transfer may outlast others. Epochs of the asker itself count among
-    /// these if they were over when it came: what had ended before them does not hold it up now.
+    /// these if they were over when it came: what had ended before them does not hold it up now. So do looks in vain,
+    /// of which no work of their process would have made an end sooner: it waits itself.
     void look_at(const std::vector<LockRecord>& held)
     {
         constexpr int few = 16;
@@ -361,7 +377,7 @@ private:
             std::ranges::lower_bound(held, question_.leave, {}, [](const LockRecord& r) { return r.unlock.time; });
         for (int seen = 0; after != held.begin() && seen < few;) {
             --after;
-            if (after->origin == question_.origin || after->leave > question_.released_by) {
+            if (after->origin == question_.origin || after->looks != 0 || after->leave > question_.released_by) {
                 seen += after->unlock.time < question_.enter ? 1 : 0;
                 continue;
             }
@@ -400,7 +416,7 @@ private:
     [[nodiscard]] bool may_be_last(const LockRecord& record) const
     {
         const Ns off = error(record, question_.origin);
-        if (&record == last_ || record.origin == question_.origin || !may_matter(record) ||
+        if (&record == last_ || record.origin == question_.origin || record.looks != 0 || !may_matter(record) ||
             record.unlock.time - off >= question_.leave || record.leave - off > question_.released_by)
             return false;
         return last_ == nullptr || released(record) + error_of_release(record, last_->origin) > released(*last_);
@@ -543,11 +559,12 @@ void ask_and_answer(const Replay& replay, const rules::Calibration& calibration,
 
 }  // namespace
 
-void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes)
+void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes,
+                   const std::vector<Looks>& looks)
 {
     std::vector<Holder> holders;
-    for (WindowProcess& process : processes)
-        holders.emplace_back(replay, process);
+    for (std::size_t p = 0; p < processes.size(); ++p)
+        holders.emplace_back(replay, processes[p], looks[p]);
     const auto interests = agree_on_interests(replay, holders);
     const EpochRegistry registry = register_epochs(replay, processes, holders, interests);
     ask_and_answer(replay, calibration, processes, holders, registry, interests);

@@ -224,13 +224,16 @@ private:
     ProcessWindows& result_;
 };
 
+class Looks;
+
 /// Fences.
 void match_fences(WindowProcess& process, const std::vector<Fence>& fences);
 /// Post, start, complete, wait. Collective.
 void match_active(const Replay& replay, std::vector<WindowProcess>& processes);
-/// Loops that look for what others put into a window. Collective.
-void match_looking(const Replay& replay, std::vector<WindowProcess>& processes);
-/// Locks, flushes, and requests. Collective.
-void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes);
+/// Loops that look for what others put into a window; `looks` by process. Collective.
+void match_looking(const Replay& replay, std::vector<WindowProcess>& processes, const std::vector<Looks>& looks);
+/// Locks, flushes, and requests; `looks` by process. Collective.
+void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes,
+                   const std::vector<Looks>& looks);
 
 }  // namespace critpath::replayer

@@ -121,8 +121,10 @@ public:
     void flush_all(Span span, model::WindowId window);
     void put(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
     void get(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
-    void swap(Span span, model::WindowId window, int target);  // MPI_Compare_and_swap
+    void compare_and_swap(Span span, model::WindowId window, int target);
+    void fetch(Span span, model::WindowId window, int target);  // MPI_Fetch_and_op, with MPI_NO_OP
     void fetch_and_add(Span span, model::WindowId window, int target);
+    void swap(Span span, model::WindowId window, int target);  // MPI_Fetch_and_op, with MPI_REPLACE
     void sync(Span span, model::WindowId window);
     /// With a request, which `wait` completes later.
     void rput(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);

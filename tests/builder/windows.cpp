@@ -108,16 +108,28 @@ void Rank::get(Span span, WindowId window, int target, std::uint64_t bytes)
         WindowEvent::Access::Reads;
 }
 
+void Rank::compare_and_swap(Span span, WindowId window, int target)
+{
+    window_event(add(FunctionId::MPI_Compare_and_swap, span), window, What::Transfer, target, 4).access =
+        WindowEvent::Access::Swaps;
+}
+
+void Rank::fetch(Span span, WindowId window, int target)
+{
+    window_event(add(FunctionId::MPI_Fetch_and_op, span), window, What::Transfer, target, 4).access =
+        WindowEvent::Access::Reads;
+}
+
 void Rank::fetch_and_add(Span span, WindowId window, int target)
 {
     window_event(add(FunctionId::MPI_Fetch_and_op, span), window, What::Transfer, target, 4).access =
-        WindowEvent::Access::Both;
+        WindowEvent::Access::Changes;
 }
 
 void Rank::swap(Span span, WindowId window, int target)
 {
-    window_event(add(FunctionId::MPI_Compare_and_swap, span), window, What::Transfer, target, 4).access =
-        WindowEvent::Access::Both;
+    window_event(add(FunctionId::MPI_Fetch_and_op, span), window, What::Transfer, target, 4).access =
+        WindowEvent::Access::Swaps;
 }
 
 void Rank::sync(Span span, WindowId window)

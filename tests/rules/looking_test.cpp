@@ -17,6 +17,7 @@ namespace
 
 using replayer::Rules;
 using testing::EndsWith;
+using testing::StartsWith;
 
 /// Rank 0 looks each 3 us from 100 on, the last time at 400; rank 1 writes at 397, and rank 2 is there.
 struct LookingCase {
@@ -96,15 +97,15 @@ TEST(Looking, ForALock)
 {
     LookingCase c;
     c.look(403, [&](std::int64_t t) {
-        c.p[0].swap({t, t + 1}, c.window, 1);
+        c.p[0].compare_and_swap({t, t + 1}, c.window, 1);
         c.p[0].flush({t + 1, t + 2}, c.window, 1);
-        c.p[2].swap({t + 1, t + 2}, c.window, 1);
+        c.p[2].compare_and_swap({t + 1, t + 2}, c.window, 1);
         c.p[2].flush({t + 2, t + 3}, c.window, 1);
     });
     c.look(
         700,
         [&](std::int64_t t) {
-            c.p[2].swap({t + 1, t + 2}, c.window, 1);
+            c.p[2].compare_and_swap({t + 1, t + 2}, c.window, 1);
             c.p[2].flush({t + 2, t + 3}, c.window, 1);
         },
         403);
@@ -308,6 +309,89 @@ TEST(Looking, ACounterOfTasksIsNotLookedAt)
     c.p[1].fetch_and_add({397, 398}, c.window, 2);
     c.p[1].flush({398, 399}, c.window, 2);
     EXPECT_THAT(c.end(), EndsWith(still_works));
+}
+
+/// A page fault between two looks is no work; what fills an eighth of the loop is.
+TEST(Looking, GoesOnAfterADisturbance)
+{
+    for (const std::int64_t at : {103, 370}) {
+        LookingCase c;
+        c.get_and_flush(at, 2);
+        c.get_and_flush(403, 2, at + 25);
+        c.p[1].put({397, 398}, c.window, 2);
+        c.p[1].flush({398, 399}, c.window, 2);
+        EXPECT_EQ(c.end(), "compute 1: 0-397 | transfer? 1>0: 397-403 | compute 0: 403-1000") << at;
+    }
+}
+
+/// One disturbance after the other is work, however long nothing was done before.
+TEST(Looking, EndsWhereWorkBegins)
+{
+    LookingCase c;
+    c.get_and_flush(200, 2);
+    for (std::int64_t t = 210; t <= 400; t += 10) {
+        c.p[0].get({t, t + 1}, c.window, 2);
+        c.p[0].flush({t + 1, t + 2}, c.window, 2);
+    }
+    c.p[1].put({397, 398}, c.window, 2);
+    c.p[1].flush({398, 399}, c.window, 2);
+    EXPECT_THAT(c.end(), EndsWith(still_works));
+}
+
+/// Who puts the same there each time, and fetches what was there, looks (for a message in a mailbox, for a lock).
+TEST(Looking, ForWhatASwapBringsBack)
+{
+    LookingCase c;
+    for (std::int64_t t = 100; t <= 400; t += 20) {
+        c.p[0].swap({t, t + 1}, c.window, 2);
+        c.p[0].flush({t + 1, t + 2}, c.window, 2);
+        c.p[0].off({t + 3, t + 20}, false);
+    }
+    c.p[1].put({397, 398}, c.window, 2);
+    c.p[1].flush({398, 399}, c.window, 2);
+    EXPECT_EQ(c.end(), found_path);
+}
+
+/// A rank that looks at a counter by MPI_NO_OP, works, and then adds to it, no longer looks while it works, even where
+/// to work is to sleep.
+TEST(Looking, EndsWhereWhatWasLookedAtIsChanged)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) {
+        c.p[0].fetch({t, t + 1}, c.window, 2);
+        c.p[0].flush({t + 1, t + 2}, c.window, 2);
+    });
+    c.p[0].off({410, 590}, false);
+    c.p[0].fetch_and_add({600, 601}, c.window, 2);
+    c.p[0].flush({601, 602}, c.window, 2);
+    c.p[1].fetch_and_add({397, 398}, c.window, 2);
+    c.p[1].flush({398, 399}, c.window, 2);
+    EXPECT_THAT(c.end(), StartsWith("compute 1: 0-397 | transfer? 1>0: 397-402 | compute 0: 402-"));
+}
+
+/// Rank 1 gets the lock when a look of rank 0 is over, which looks only because it waits itself.
+TEST(Looking, HoldsUpNobodyByItsLocks)
+{
+    for (const bool has_transfer : {false, true}) {
+        LookingCase c;
+        c.look(394, [&](std::int64_t t) {
+            c.p[0].lock({t, t + 1}, c.window, 0, true);
+            if (has_transfer)
+                c.p[0].get({t + 1, t + 1}, c.window, 0);
+            c.p[0].unlock({t + 1, t + 2}, c.window, 0);
+        });
+        c.p[1].lock({380, 396}, c.window, 0, true);
+        c.p[1].put({397, 398}, c.window, 0);
+        c.p[1].unlock({398, 399}, c.window, 0);
+        c.p[0].lock({394, 400}, c.window, 0, true);
+        if (has_transfer)
+            c.p[0].get({400, 400}, c.window, 0);
+        c.p[0].unlock({400, 402}, c.window, 0);
+        EXPECT_EQ(
+            c.end(),
+            "compute 1: 0-380 | delay? 1: 380-396 | compute 1: 396-397 | transfer? 1>0: 397-402 | compute 0: 402-1000")
+            << has_transfer;
+    }
 }
 
 TEST(Looking, AtSeveralPlacesInTurn)
