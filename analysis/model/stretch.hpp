@@ -276,7 +276,8 @@ struct StretchCode {
     std::int64_t spinning_ns = 0;  // and looked all the time whether these are done
     std::int64_t blocked_ns = 0;
     // What as many gaps at the place have of it, in the mean, that are not on the path but of the same occurrences, by
-    // their own threads; of what stands for no function, 0. Functions that the path is not in at all are left out.
+    // their own threads; of what stands for no function, 0, but for what is blocked for something else than threads.
+    // Functions that the path is not in at all are left out.
     std::int64_t peers_ns = 0;
 
     /// The times and samples of `more`.

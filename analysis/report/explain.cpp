@@ -377,6 +377,11 @@ std::string_view name(Factor factor)
     return names[static_cast<std::size_t>(factor)];
 }
 
+bool Explanation::is_blocked_longer() const
+{
+    return excess > balanced_within && parts[static_cast<std::size_t>(Factor::Blocked)] >= least_part;
+}
+
 double on_processor_part(const Reason& reason)
 {
     return std::accumulate(reason.parts.begin(), reason.parts.begin() + static_cast<std::size_t>(Factor::Preempted),

@@ -41,9 +41,12 @@ std::string_view name(Verdict verdict);
 inline constexpr double balanced_within = 0.05;  // of the time of the peers
 inline constexpr double mostly_from = 2.0 / 3;   // of the stretch: on one rank
 inline constexpr double most_from = 0.5;         // of the stretch: a function, or a few together, are most of it
+inline constexpr double least_part = 0.02;       // of the time of the peers: of a factor
 inline constexpr double off_from = 0.02;         // of the stretch: without a processor, or waiting for threads
 inline constexpr double by_times_from = 2;       // of the time of the peers: it takes so many times as long
 inline constexpr std::size_t most_named = 3;     // functions
+// Times: figures of a difference that are told in two ways, and mean the same one.
+inline constexpr double same_difference_within = 1.5;
 inline constexpr std::size_t sentence_name_width = 48;
 
 /// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
@@ -91,6 +94,13 @@ struct FunctionShare {
     bool with_calls = false;                                             // it is what it calls that makes it so much
 };
 
+/// Where a thread is blocked.
+struct BlockedAt {
+    std::optional<FunctionShare> in = {};  // the function of the application that has most of it
+    std::string by = {};                   // the function of the C library that is most of it: "read"; empty: none
+    double seen = 0;                       // for that part of it, it was found there; the rest is a guess
+};
+
 /// What the path's time in a stretch is time of.
 struct Code {
     std::vector<FunctionShare> functions;  // with the most of it, that first; few
@@ -110,9 +120,8 @@ struct Code {
     std::int64_t preempted_while_blocked_ns = 0;
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
-    std::optional<FunctionShare> blocked_in;  // where the path's own thread is blocked for something else
-    std::string blocked_by;                   // the function of the C library that is most of it: "read"; empty: none
-    double blocked_seen = 0;                  // for that part of all that time it was found there, the rest is a guess
+    BlockedAt blocked;                        // the path's own thread, for something else
+    BlockedAt blocked_longer;                 // and for longer than its peers
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
@@ -234,6 +243,13 @@ struct Explanation : Reason {
     [[nodiscard]] double per_log_ns() const;
     /// For something else than its threads.
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
+    /// Whether a part of what it takes longer, that is worth a word, is that.
+    [[nodiscard]] bool is_blocked_longer() const;
+    /// Where it is so for longer than its peers, if that is known; else where it is.
+    [[nodiscard]] const BlockedAt& blocked_to_mend() const
+    {
+        return is_blocked_longer() && code.blocked_longer.in ? code.blocked_longer : code.blocked;
+    }
     [[nodiscard]] Losses losses() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;

@@ -5,6 +5,7 @@
 // they take on other threads, which the one on the path waits for.
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_blocked.hpp"
 #include "analysis/report/explain_callers.hpp"
 #include "analysis/report/explain_subtrees.hpp"
 #include "analysis/report/names.hpp"
@@ -29,14 +30,13 @@ namespace critpath::report
 namespace
 {
 
-constexpr double function_from = 0.1;           // of what all functions take
-constexpr double worth_saying = 0.01;           // and of the stretch
-constexpr double not_sampled_from = 0.1;        // of the stretch: more than chance
-constexpr double threads_lack_from = 0.05;      // of the time that is waited for threads: that they lack a processor
-constexpr double at_most_lacked = 0.999;        // of a time: something is done in it
-constexpr double same_difference_within = 1.5;  // times: of functions, and of time on the processor
-constexpr double same_share_within = 0.1;       // of a time, and of another one
-constexpr double error_deviations = 1.96;       // 95 %
+constexpr double function_from = 0.1;       // of what all functions take
+constexpr double worth_saying = 0.01;       // and of the stretch
+constexpr double not_sampled_from = 0.1;    // of the stretch: more than chance
+constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
+constexpr double at_most_lacked = 0.999;    // of a time: something is done in it
+constexpr double same_share_within = 0.1;   // of a time, and of another one
+constexpr double error_deviations = 1.96;   // 95 %
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
 /// What a function takes on the path's own thread, and on those of the peers.
@@ -262,76 +262,6 @@ std::optional<FunctionShare> function_of_threads(const model::Profile& profile, 
     return function_with_most(functions, threads_ns);
 }
 
-/// Calls `visit(code, ns)` for what the path's thread itself is blocked for something else.
-template <class Visit>
-void for_each_blocked(const model::Profile& profile, std::size_t stretch, Visit visit)
-{
-    for (const model::StretchCode& c : profile.stretch_code) {
-        const std::int64_t ns = c.ns - c.spinning_ns - c.blocked_ns;
-        if (c.stretch == stretch && ns > 0 && profile.row(c.call_path).name == model::pseudo::blocked)
-            visit(c, ns);
-    }
-}
-
-/// Of what the path has at each place where it was blocked, the part in which it was found there.
-double blocked_seen(const model::Profile& profile, std::size_t stretch)
-{
-    std::map<model::CallPathId, std::pair<std::int64_t, std::int64_t>> found;  // and all
-    for (const model::CallPathTime& time : profile.path) {
-        auto& [found_ns, all_ns] = found[time.call_path];
-        found_ns += time.found_ns;
-        all_ns += time.ns;
-    }
-    double seen_ns = 0, all_ns = 0;
-    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
-        const auto& [found_ns, whole_ns] = found[c.call_path];
-        seen_ns += static_cast<double>(ns) * part(found_ns, whole_ns);
-        all_ns += static_cast<double>(ns);
-    });
-    return all_ns > 0 ? seen_ns / all_ns : 0;
-}
-
-/// Where the path's thread itself is blocked for something else, as far as that is known, if it is one function of the
-/// application for most of that time, and not the one that it would be in anyway.
-std::optional<FunctionShare> function_blocked(const model::Profile& profile, std::size_t stretch,
-                                              const Callers& callers)
-{
-    Subtrees subtrees(profile, profile.stretches[stretch], callers);
-    std::int64_t all_ns = 0;
-    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
-        all_ns += ns;
-        if (const model::CallPathId in = without_pseudo(profile, c.call_path); in != c.call_path)
-            subtrees.add(in, {c.stretch, c.call_path, ns});
-    });
-    const Subtree* const most =
-        subtrees.innermost([&](const Subtree& s) { return part(s.time.ns, all_ns) >= mostly_from; });
-    if (most == nullptr)
-        return std::nullopt;
-    return FunctionShare{most->function->name, part(most->time.ns, all_ns)};
-}
-
-bool is_of_c_library(const model::Row& row)
-{
-    const std::string_view module = row.module;
-    const std::string_view file = module.substr(module.rfind('/') + 1);
-    return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread");
-}
-
-/// The function of the C library that most of that time is blocked in.
-std::string blocked_by(const model::Profile& profile, std::size_t stretch)
-{
-    std::map<const model::Row*, std::int64_t> functions;
-    std::int64_t all_ns = 0;
-    for_each_blocked(profile, stretch, [&](const model::StretchCode& c, std::int64_t ns) {
-        all_ns += ns;
-        const model::Row& in = profile.row(without_pseudo(profile, c.call_path));
-        if (is_of_c_library(in))
-            functions[&in] += ns;
-    });
-    const std::optional<FunctionShare> most = function_with_most(functions, all_ns);
-    return most && most->share >= mostly_from ? most->name : "";
-}
-
 /// `all` functions of the stretch.
 void add_short_names(const std::vector<Function>& all, Code& code)
 {
@@ -345,7 +275,7 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     for (const auto* shares : {&code.functions, &code.longer})
         for (const FunctionShare& share : *shares)
             names.insert(printable(share.name));
-    for (const auto* share : {&code.of_threads, &code.blocked_in})
+    for (const auto* share : {&code.of_threads, &code.blocked.in, &code.blocked_longer.in})
         if (*share)
             names.insert(printable((*share)->name));
     const std::map<std::string, std::string> short_names = shorten_names(names, sentence_name_width);
@@ -358,7 +288,7 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     };
     std::ranges::for_each(code.functions, add);
     std::ranges::for_each(code.longer, add);
-    for (auto* share : {&code.of_threads, &code.blocked_in})
+    for (auto* share : {&code.of_threads, &code.blocked.in, &code.blocked_longer.in})
         if (*share)
             add(**share);
 }
@@ -516,9 +446,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     }
     name_common_callers(profile, stretch, callers, functions_ns, fit, code);
     code.of_threads = function_of_threads(profile, stretch, callers, fit, code.threads_ns());
-    code.blocked_in = function_blocked(profile, stretch, callers);
-    code.blocked_by = blocked_by(profile, stretch);
-    code.blocked_seen = blocked_seen(profile, stretch);
+    code.blocked = blocked_at(profile, stretch, callers);
+    code.blocked_longer = blocked_longer_at(profile, stretch, callers);
     add_short_names(functions, code);
     return code;
 }

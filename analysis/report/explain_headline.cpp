@@ -130,8 +130,8 @@ std::string difference_in_words(const Explanation& e)
 std::string longer_than_peers(const Explanation& e)
 {
     std::string cause(e.named ? "" : cause_in_words(e));  // of that rank, not of all
-    if (!e.named && e.cause == Factor::Blocked && e.code.blocked_in)
-        cause += fmt::format(" in {}", shorten_name(e.code.blocked_in->short_name, headline_name_width));
+    if (const BlockedAt& at = e.blocked_to_mend(); !e.named && e.cause == Factor::Blocked && at.in)
+        cause += fmt::format(" in {}", shorten_name(at.in->short_name, headline_name_width));
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
     return fmt::format("{} its peers{}{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause),

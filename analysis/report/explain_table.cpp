@@ -218,9 +218,17 @@ const StretchColumn stretch_columns[] = {
          return x.e.code.functions.empty() ? Cell() : Cell(std::int64_t{x.e.code.functions.front().with_calls});
      }},
     {{"blocked_in", ""},
-     [](const Shown& x) -> Cell { return x.e.code.blocked_in ? Cell(x.e.code.blocked_in->name) : Cell(); }},
+     [](const Shown& x) -> Cell { return x.e.code.blocked.in ? Cell(x.e.code.blocked.in->name) : Cell(); }},
     {{"blocked_in_percent", ""},
-     [](const Shown& x) -> Cell { return x.e.code.blocked_in ? Cell(Share{x.e.code.blocked_in->share}) : Cell(); }},
+     [](const Shown& x) -> Cell { return x.e.code.blocked.in ? Cell(Share{x.e.code.blocked.in->share}) : Cell(); }},
+    {{"blocked_longer_in", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.code.blocked_longer.in ? Cell(x.e.code.blocked_longer.in->name) : Cell();
+     }},
+    {{"blocked_longer_in_percent", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.code.blocked_longer.in ? Cell(Share{x.e.code.blocked_longer.in->share}) : Cell();
+     }},
     {{"blocked_otherwise_seconds", ""},
      [](const Shown& x) -> Cell { return x.e.knows_off ? Cell(Seconds{x.losses.blocked_ns}) : Cell(); }},
     {{"threads_seconds", ""}, [](const Shown& x) -> Cell { return Seconds{x.losses.threads_ns}; }},

@@ -4,6 +4,7 @@
 // Owns the sentences about an explanation.
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_misses.hpp"
+#include "analysis/report/explain_remedy.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -22,7 +23,6 @@ namespace critpath::report
 namespace
 {
 
-constexpr double least_part = 0.02;          // of the time of the peers: of a factor
 constexpr double least_error = 0.005;        // likewise: of what samples tell
 constexpr double of_difference_from = 9;     // likewise: factors are parts of what it takes longer, not of that time
 constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
@@ -249,16 +249,24 @@ std::string comparison_in_words(const Explanation& e)
     return peers_in_words(e) + words + misses_in_words(e) + untold_in_words(e);
 }
 
-/// ", as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.
-std::string blocked_in_words(const Explanation& e)
+/// "in read_config (96 %)", "as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.
+std::string place_in_words(const BlockedAt& at)
 {
     constexpr double sure = 0.9;
-    if (!e.code.blocked_in)
-        return "";
-    const std::string of_all = whole_percent(e.code.blocked_in->share);
-    const bool is_sure = e.code.blocked_seen >= sure;
-    return fmt::format(", {}in {} ({}{})", is_sure ? "" : "as it seems ", e.code.blocked_in->short_name, of_all,
-                       is_sure ? "" : fmt::format("; seen for {} of it", whole_percent(e.code.blocked_seen)));
+    const std::string of_all = whole_percent(at.in->share);
+    return at.seen >= sure ? fmt::format("in {} ({})", at.in->short_name, of_all)
+                           : fmt::format("as it seems in {} ({}; seen for {} of it)", at.in->short_name, of_all,
+                                         whole_percent(at.seen));
+}
+
+/// ", in step (98 %); what it is blocked longer than its peers is in read_config (96 %)"
+std::string blocked_in_words(const Explanation& e)
+{
+    const BlockedAt &all = e.code.blocked, &more = e.blocked_to_mend();
+    std::string words = all.in ? ", " + place_in_words(all) : "";
+    if (&more != &all && (!all.in || all.in->name != more.in->name))
+        words += fmt::format("; what it is blocked longer than its peers is {}", place_in_words(more));
+    return words;
 }
 
 std::string off_in_words(const Explanation& e)
@@ -293,90 +301,6 @@ std::string off_in_words(const Explanation& e)
         words += fmt::format(": {} more time on the processor for each that they did not have",
                              duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)));
     return words + ".";
-}
-
-/// What functions of the C library are blocked for; the names are those that the samples have, which may have more
-/// around them (__libc_read, __futex_abstimed_wait_common).
-struct BlockedFor {
-    const char* part_of_name;
-    const char* what;
-};
-constexpr BlockedFor blocked_for[] = {
-    {"sleep", "time that it lets pass"},
-    {"wait4", "a process that it has started"},
-    {"waitid", "a process that it has started"},
-    {"waitpid", "a process that it has started"},
-    {"futex", "a lock, or another thread"},
-    {"lll_lock", "a lock"},
-    {"pthread_", "a lock, or another thread"},
-    {"sem_", "a semaphore"},
-    {"poll", "files, pipes and sockets, or time"},
-    {"select", "files, pipes and sockets, or time"},
-    {"sync", "files that reach the disk"},
-    {"flock", "a lock on a file"},
-    {"fcntl", "a lock on a file"},
-    {"read", "a file, a pipe or a socket"},
-    {"recv", "a socket"},
-    {"accept", "a socket"},
-    {"write", "a file, a pipe or a socket"},
-    {"send", "a socket"},
-    {"open", "a file"},
-};
-
-/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory", "in load: a file, a pipe or a
-/// socket (read)".
-std::string waited_for(const Explanation& e)
-{
-    const std::string where =
-        e.code.blocked_in ? fmt::format("in {}", e.code.blocked_in->short_name) : std::string("outside of MPI");
-    const std::string& by = e.code.blocked_by;
-    const auto known = std::ranges::find_if(
-        blocked_for, [&](const BlockedFor& f) { return by.find(f.part_of_name) != std::string::npos; });
-    if (known != std::end(blocked_for))
-        return fmt::format("{}: {} ({})", where, known->what, by);
-    return fmt::format("{}: files, locks, memory{}", where, e.has_threads ? ", threads of its own" : "");
-}
-
-/// What to do about a factor where the rank of the path is slow, and where most ranks are.
-struct Remedy {
-    std::string one, many;
-};
-
-Remedy remedy_of(Factor cause, const Explanation& e)
-{
-    if (cause == Factor::Threads) {
-        const std::string work =
-            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name) : "work";
-        return {
-            fmt::format("share {} out evenly among its threads, outside of critical sections, or make it faster", work),
-            fmt::format("share {} out evenly among the threads of the slow ones, outside of critical sections, or make "
-                        "it faster",
-                        work)};
-    }
-    if (cause == Factor::Time)
-        return {"move work from there to the others, if it is work: whether it had a processor is not known",
-                "move work from the others to these, if it is work: whether they had processors is not known"};
-    const Remedy remedies[] = {
-        {"move work from there to the others", "move work from the others to these, or make faster what all do"},
-        {misses_remedy(e, false), misses_remedy(e, true)},
-        {"look at what slows its processor down: heat, power, what else runs there",
-         "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
-        {misses_remedy(e, false) + "; and at what slows its processor down: heat, power, what else runs there",
-         misses_remedy(e, true) + "; and at what slows their processors down"},
-        {"move work from there to the others, or look at its memory accesses",
-         "move work from the others to these, or look at the memory accesses of the slow ones"},
-        {"move work from there to the others; or, if it is no more work, look at its memory accesses and at what "
-         "slows its processor down",
-         "move work from the others to these, or make faster what all do"},
-        {"find out who else uses its processor: more threads than processors, other programs",
-         "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
-        {fmt::format("find out what it waits for {}", waited_for(e)),
-         fmt::format("find out what the slow ones wait for {}", waited_for(e))},
-        {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
-         "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
-         "pages"},
-    };
-    return remedies[static_cast<std::size_t>(cause)];
 }
 
 /// What to do, behind `separator`; nothing where it would gain next to nothing.

@@ -55,20 +55,6 @@ void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
                 ++sums[stretch].gaps;
 }
 
-/// What nobody is seen to work for a waiter: a wait without a sample has what samples in others leave to it, which is
-/// at most for as long as somebody had a processor.
-std::int64_t idle_for(const Waiter& waiter, const SampledCode& code)
-{
-    const std::vector<Work> work = work_of_others(waiter, code);
-    std::int64_t worked = 0;
-    for (const ThreadWork& thread : by_thread(waiter, work))
-        worked += thread.most;
-    if (work.empty())
-        for (const model::LocationTrace& location : waiter.trace.locations)
-            worked += location.location == waiter.location ? 0 : running(waiter, location, code);
-    return std::max<std::int64_t>((waiter.end - waiter.begin).count() - worked, 0);
-}
-
 /// Off the path, of the owned processes: as PathDivider has it on the path.
 void add_preemption(const Replay& replay, const SampledCode& code, const GapsThatWait& on_path, StretchFinder& finder,
                     std::vector<Waits>& sums)

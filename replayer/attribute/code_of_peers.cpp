@@ -4,11 +4,14 @@
 
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/sampled_code.hpp"
+#include "replayer/attribute/surroundings.hpp"
+#include "replayer/attribute/team.hpp"
 #include "replayer/common_bits.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 namespace critpath::replayer
 {
@@ -129,6 +132,62 @@ private:
     std::size_t next_ = 0;  // sample
 };
 
+/// Where the first threads of processes are blocked in gaps, and not for other threads of these; as PathDivider has it
+/// on the path.
+class BlockedInGaps
+{
+public:
+    explicit BlockedInGaps(const Replay& replay) : replay_(replay), surroundings_(replay.definitions.contexts) {}
+
+    /// Calls `add(place, ns)`.
+    template <class Add>
+    void for_each(const model::ProcessTrace& trace, const Gaps& gaps, std::size_t gap, Add add)
+    {
+        const model::LocationTrace& location = gaps.location();
+        const Ns begin = gaps.begin_of(gap), end = gaps.end_of(gap);
+        for (auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
+             off != location.off.end() && off->begin < end; ++off) {
+            if (off->preempted)
+                continue;
+            const Ns from = std::max(begin, off->begin), to = std::min(end, off->end);
+            if (const std::int64_t ns = not_for_threads(trace, *off, from, to); ns > 0)
+                add(Place{surroundings_.of(location, *off, from, to), Pseudo::Blocked}, ns);
+        }
+    }
+
+private:
+    std::int64_t not_for_threads(const model::ProcessTrace& trace, const model::OffProcessor& off, Ns begin, Ns end)
+    {
+        if (trace.locations.size() < 2)
+            return (end - begin).count();
+        if (!code_)
+            code_.emplace(replay_.definitions, replay_.processes);
+        const Waiter waiter = waiter_of(trace, trace.locations.front().location, off, begin, end, *code_);
+        return idle_for(waiter, *code_) - time_of(preemption_of_others(waiter, *code_));
+    }
+
+    const Replay& replay_;
+    Surroundings surroundings_;
+    std::optional<SampledCode> code_;  // once there are threads
+};
+
+/// What of a stretch of the path its peers may have, too.
+struct OnPath {
+    bool functions = false, blocked = false;
+};
+
+/// The same on all processes.
+OnPath on_path_of_any(const Replay& replay, const Tally& tally)
+{
+    OnPath here;
+    for (const auto& [key, amount] : tally.stretch_code) {
+        const Place& place = key.second;
+        here.functions = here.functions || (place.pseudo == Pseudo::None && place.context.valid());
+        here.blocked = here.blocked || place.pseudo == Pseudo::Blocked;
+    }
+    return {on_any(replay.comm, here.functions), on_any(replay.comm, here.blocked)};
+}
+
 }  // namespace
 
 CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally)
@@ -137,16 +196,15 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
     CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0)};
     if (number == 0)
         return result;
-    const bool any_function = std::ranges::any_of(tally.stretch_code, [](const auto& code) {
-        return code.first.second.pseudo == Pseudo::None && code.first.second.context.valid();
-    });
-    if (!on_any(replay.comm, any_function))
+    const OnPath any = on_path_of_any(replay, tally);
+    if (!any.functions && !any.blocked)
         return result;
     GapsByProcess on_path(finder.processes());
     for_each_gap_on_path(replay, path, finder.all_gaps(),
                          [&](const GapOnPath& gap) { on_path[gap.process].push_back(gap.gap); });
     const Occurrences occurrences = occurrences_on_path(replay, finder, on_path);
     const SampledCode code(replay.definitions);
+    BlockedInGaps blocked(replay);
     for (std::size_t p = 0; p < finder.processes(); ++p) {
         GapCode of_gaps(replay, code, finder.all_gaps()[p]);
         if (!of_gaps.is_known())
@@ -156,10 +214,14 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
                 return;
             ++result.gaps[stretch];
             of_gaps.for_each(gap, [&](model::ContextId context, std::uint64_t address, std::int64_t ns) {
-                result.own[{stretch, context.value}] += ns;
+                result.own[{stretch, Place{context}}] += ns;
                 if (address != 0)
                     result.addresses[{stretch, replay.definitions.contexts[context.value].region.value, address}] += ns;
             });
+            if (any.blocked)
+                blocked.for_each(replay.processes[p], finder.gaps(p), gap, [&](const Place& place, std::int64_t ns) {
+                    result.own[{stretch, place}] += ns;
+                });
         });
     }
     MPI_Allreduce(MPI_IN_PLACE, result.gaps.data(), static_cast<int>(number), MPI_INT64_T, MPI_SUM, replay.comm);

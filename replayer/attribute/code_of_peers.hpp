@@ -20,16 +20,17 @@ namespace critpath::replayer
 {
 
 struct CodeOfPeers {
-    /// By the stretch's index and ContextId: of the owned processes, ns.
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> own;
+    /// By the stretch's index: functions, and where they are blocked for something else than threads of theirs; of the
+    /// owned processes, ns.
+    std::map<std::pair<std::uint32_t, Place>, std::int64_t> own;
     /// By the stretch's index, RegionId and address: of that, what samples tell.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::int64_t> addresses;
     /// By the stretch's index: gaps of all processes that this is of.
     std::vector<std::int64_t> gaps;
 };
 
-/// What the first threads of processes do themselves in gaps that are not on the path; nothing, if no function is on it
-/// (Tally::stretch_code). Collective over `replay.comm`.
+/// What the first threads of processes do themselves in gaps that are not on the path; nothing, if neither a function
+/// is on it, nor that one is blocked (Tally::stretch_code). Collective over `replay.comm`.
 CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally);
 
 }  // namespace critpath::replayer

@@ -234,7 +234,7 @@ std::vector<CodeRecord> with_code_of_peers(const Replay& replay, std::vector<Cod
     const std::vector<std::uint64_t> functions = functions_on_path(replay, path, places);
     std::vector<CodeRecord> records;
     for (const auto& [of, ns] : peers.own)
-        if (const model::CallPathId id = places.id({model::ContextId{of.second}});
+        if (const model::CallPathId id = places.id(of.second);
             id.valid() && std::ranges::binary_search(functions, function_key(of.first, id, places)))
             records.push_back({of.first, id.value, {.peers_ns = ns}});
     const auto processes = static_cast<std::uint64_t>(replay.size);

@@ -239,6 +239,18 @@ std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& 
     return result;
 }
 
+std::int64_t idle_for(const Waiter& waiter, const SampledCode& code)
+{
+    const std::vector<Work> work = work_of_others(waiter, code);
+    std::int64_t worked = 0;
+    for (const ThreadWork& thread : by_thread(waiter, work))
+        worked += thread.most;
+    if (work.empty())
+        for (const model::LocationTrace& location : waiter.trace.locations)
+            worked += location.location == waiter.location ? 0 : running(waiter, location, code);
+    return std::max<std::int64_t>((waiter.end - waiter.begin).count() - worked, 0);
+}
+
 std::vector<LackWhileSpinning> lacks_while_spinning(const model::ProcessTrace& trace, const LocationTrace& waiting,
                                                     const model::Sample& sample, Ns begin,
                                                     const std::vector<Work>& work, const SampledCode& code)

@@ -81,6 +81,10 @@ struct ThreadWork {
 /// `work` by thread, without those that had no processor while `waiter` waited.
 std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>& work);
 
+/// For how long of [begin, end] nobody is seen to work for `waiter`: a wait without a sample has what samples in others
+/// leave to it, which is at most for as long as somebody had a processor.
+std::int64_t idle_for(const Waiter& waiter, const SampledCode& code);
+
 /// Of the time in which a thread spun, without a pause, what its team lacked of a processor.
 struct LackWhileSpinning {
     std::vector<Lack> lacks;

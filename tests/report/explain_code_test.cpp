@@ -442,6 +442,36 @@ TEST(ExplainCode, WhereItIsBlockedIsSaid)
     EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in spread: files, locks, memory."));
 }
 
+/// The peers are blocked in `load`, too: what is to be mended is where they are not.
+TEST(ExplainCode, WhereItIsBlockedLongerIsSaid)
+{
+    model::Profile p = without_code(one_stretch());
+    const auto blocked = [&](const char* in, const char* by, std::int64_t ns, std::int64_t peers_ns) {
+        add_code(p, {sampled("main"), sampled("step"), sampled(in), sampled(by, "/lib/libc.so.6"), pseudo("[blocked]")},
+                 {0, {}, ns, 0, 0, 0, peers_ns});
+    };
+    blocked("load", "read", 400 * ms, 410 * ms);
+    blocked("nap", "clock_nanosleep", 500 * ms, 0);
+    add_code(p, {sampled("main"), sampled("step"), sampled("kernel")}, {0, {}, 100 * ms, 100, 0, 0, 100 * ms});
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 900 * ms;
+    s.processor_ns = 0;
+    s.blocked_ns = 490 * ms;
+    const auto gaps = [&](std::int64_t known) {
+        s.code_gaps = known;
+        return sentence(p);
+    };
+    EXPECT_THAT(gaps(s.gaps),
+                HasSubstr("It was blocked for 900 ms of that; what it is blocked longer than its peers is "
+                          "as it seems in nap (100 %; seen for 0 % of it)."));
+    EXPECT_THAT(gaps(s.gaps),
+                HasSubstr("find out what it waits for in nap: time that it lets pass (clock_nanosleep)."));
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("(blocked in nap)"));
+    EXPECT_THAT(gaps(0), HasSubstr("It was blocked for 900 ms of that."));
+    s.blocked_ns = 900 * ms;  // the split says otherwise
+    EXPECT_THAT(gaps(s.gaps), HasSubstr("It was blocked for 900 ms of that."));
+}
+
 TEST(ExplainCode, ThreadsAreSaidToBeInTheirOwnFunctions)
 {
     model::Profile p = without_code(threaded_stretch(0, 600 * ms));

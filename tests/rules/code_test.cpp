@@ -146,6 +146,28 @@ TEST(Code, OfPeersIsThatOfTheSameOccurrences)
         }
 }
 
+/// All read for 30 us, and are blocked; the others nap for 20 us, rank 1 for 100.
+TEST(Code, OfPeersIsAlsoWhereTheyAreBlocked)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank) {
+        const int back = rank == 1 ? 160 : 80;
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        p[rank].sample(20, {"main", "step", "read"}, 10);
+        p[rank].off({20, 50}, false);
+        p[rank].sample(52, {"main", "step", "read"}, 2);
+        p[rank].sample(60, {"main", "step", "nap"}, 8);
+        p[rank].off({60, back}, false);
+        p[rank].sample(back + 2, {"main", "step", "nap"}, 2);
+        p[rank].collective(FunctionId::MPI_Barrier, {back + 5, 170});
+    }
+    p.finish(180);
+    EXPECT_EQ(code_by_call_path(replay(p)), (Words{{"main > step > read", "12, 12"},
+                                                   {"main > step > read > [blocked]", "30, 30"},
+                                                   {"main > step > nap", "10, 10"},
+                                                   {"main > step > nap > [blocked]", "100, 20"}}));
+}
+
 /// On rank 1, which the path is on, "exp" works for "build" and for "solve"; on the others for "solve" and "check".
 TEST(Code, IsByWhoCallsIt)
 {
@@ -330,6 +352,7 @@ TEST_F(CodeOfThreads, ThreadsOfPeersMayLackAProcessor)
     const Replayed r = replay(replay_);
     EXPECT_EQ(of_peers(r).at("main"), 15);
     EXPECT_EQ(of_peers(r).at("loop"), 0) << "of other threads";
+    EXPECT_EQ(of_peers(r).at("[blocked]"), 10 + 10);
     EXPECT_EQ(r.profile.stretches.at(0).gaps, 2);
     EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 70 * us);
     EXPECT_EQ(code(r).at("[preempted]"), "200, 0, 200");
