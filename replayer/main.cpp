@@ -55,6 +55,9 @@ void recover(const Phases& phases, const fs::path& trace)
     archive::RecoverOptions options;
     options.only_local = true;
     const archive::Recovered recovered = archive::recover(trace, options);
+    if (recovered.is_made_already) {
+        return;
+    }
     for (const std::string& note : recovered.notes) {
         phases.note(note);
     }

@@ -393,7 +393,7 @@ try {
         return false;
     }
     check_processes(trace, survey(spool_of(trace)), options, ignored);
-    return true;
+    return can_be_recovered(trace);  // who was waited for may have made the archive
 } catch (const Failure&) {
     return false;
 }
@@ -403,8 +403,14 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     const fs::path spool = spool_of(trace);
     const Lock lock(spool);
     Recovered result;
+    check_processes(trace, survey(spool), options, result.notes);
+    // Who was waited for may have come to its end, and has left less behind, or nothing.
+    if (!options.force && is_archive(trace)) {
+        Recovered made;
+        made.is_made_already = true;
+        return made;
+    }
     const Survey found = survey(spool);
-    check_processes(trace, found, options, result.notes);
     result.is_spool_kept = note_losses(spool, found, result.notes) || options.keep;
     remove_archive(trace);
     if (result.is_spool_kept) {

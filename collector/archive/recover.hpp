@@ -28,6 +28,7 @@ struct Recovered {
     std::string incomplete;          // which ranks' recordings did not end as they should, and how
     std::vector<std::string> notes;  // what else a user should know; a line each
     bool is_spool_kept = false;
+    bool is_made_already = false;  // the application has made it while it was waited for; nothing else is set
 };
 
 /// True for the name of what a run, or a recovery, leaves in the directory of a spool.

@@ -128,6 +128,19 @@ void print(const archive::Recovered& recovered, const fs::path& trace, bool quie
     fmt::print("cpcollect: next: mpirun -n {} cpreplay {}\n", recovered.ranks, trace.native());
 }
 
+void leave(const fs::path& trace, const Command& command)
+{
+    std::vector<std::string> notes;
+    const bool was_left = archive::remove_leftovers(trace, command.options, notes);
+    for (const std::string& note : notes) {
+        fmt::print(stderr, "cpcollect: {}\n", note);
+    }
+    if (!command.quiet) {
+        fmt::print("cpcollect: {}: the archive is there already, {}\ncpcollect: next: cpreplay {}\n", trace.native(),
+                   was_left ? "the raw records beside it were removed" : "nothing to do", trace.native());
+    }
+}
+
 int run(const Command& command)
 {
     if (command.help) {
@@ -142,19 +155,15 @@ int run(const Command& command)
     std::error_code error;
     const bool has_spool = fs::is_directory(trace / "spool", error);
     if (archive::is_archive(trace) && !(command.options.force && has_spool)) {
-        std::vector<std::string> notes;
-        const bool was_left = archive::remove_leftovers(trace, command.options, notes);
-        for (const std::string& note : notes) {
-            fmt::print(stderr, "cpcollect: {}\n", note);
-        }
-        if (!command.quiet) {
-            fmt::print("cpcollect: {}: the archive is there already, {}\ncpcollect: next: cpreplay {}\n",
-                       trace.native(), was_left ? "the raw records beside it were removed" : "nothing to do",
-                       trace.native());
-        }
+        leave(trace, command);
         return static_cast<int>(ExitCode::Done);
     }
-    print(archive::recover(trace, command.options), trace, command.quiet);
+    const archive::Recovered recovered = archive::recover(trace, command.options);
+    if (recovered.is_made_already) {
+        leave(trace, command);
+    } else {
+        print(recovered, trace, command.quiet);
+    }
     return static_cast<int>(ExitCode::Done);
 }
 

@@ -8,10 +8,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace critpath::archive
 {
@@ -72,6 +81,12 @@ TEST(Recover, ADamagedFrameIsALoss)
     EXPECT_EQ(recovered.totals.calls, 0U);
 }
 
+std::string read_maps_of(pid_t pid)
+{
+    std::ifstream file(fmt::format("/proc/{}/maps", pid));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 void write_rank(const Scratch& trace, int rank, int communicators)
 {
     CallsBuilder calls;
@@ -109,6 +124,43 @@ TEST(Recover, WhatHasChangedWhenItIsReadAgainIsRefused)
     EXPECT_FALSE(is_archive(trace.path())) << "nothing stays";
     run(1);
     EXPECT_TRUE(is_archive(trace.path()));
+}
+
+// A process that ends in time makes its archive itself, which is not to be replaced by what its spool held before.
+TEST(Recover, LeavesAnArchiveThatIsMadeWhileItWaits)
+{
+    using namespace std::chrono_literals;
+    const Scratch trace;
+    std::filesystem::create_directory(trace / "spool");
+    const std::filesystem::path library = trace / "libcritpath-preload.so";  // is how its processes are known
+    std::ofstream(library) << "no code";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int fd = ::open(library.c_str(), O_RDONLY | O_CLOEXEC);
+        if (::mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+            ::_exit(1);
+        std::this_thread::sleep_for(500ms);
+        std::ofstream(trace / "traces.otf2") << "an anchor";
+        std::filesystem::remove(trace / "spool/0.0.calls");
+        ::_exit(0);
+    }
+    ASSERT_GT(child, 0);
+    while (read_maps_of(child).find(library.native()) == std::string::npos && ::waitpid(child, nullptr, WNOHANG) == 0)
+        std::this_thread::sleep_for(1ms);
+    spool::SpoolHeader header = make_header(0, 1, 0);
+    header.pid = child;
+    ::gethostname(header.host, sizeof header.host);
+    std::ifstream("/proc/sys/kernel/random/boot_id").getline(header.boot_id, sizeof header.boot_id);
+    sends(4).write(trace / "spool/0.0.calls", header);
+    const Recovered recovered = recover(trace.path(), {});
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(recovered.is_made_already);
+    std::string content;
+    std::getline(std::ifstream(trace / "traces.otf2"), content);
+    EXPECT_EQ(content, "an anchor");
+    EXPECT_FALSE(is_abandoned(trace.path()));
 }
 
 TEST(Recover, KnowsWhatASpoolHolds)
