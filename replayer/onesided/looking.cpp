@@ -56,6 +56,7 @@ struct Write {
 struct LookQuestion {
     std::uint32_t window, target, asker, at;
     Ns in_vain, end;  // between these two it was found
+    Ns known;         // leave of the call that the loop ended with
     std::uint64_t loop;
 };
 
@@ -153,6 +154,7 @@ public:
     {
         const Looking& loop = looks_.loops()[number];
         const ProcessId self = process_.trace.process;
+        const Ns end = leave_of(process_.trace, loop.end);
         for (const LookedAt& place : loop.places) {
             const bool is_own = place.target == LookedAt::own_memory;
             const auto target = is_own ? std::optional(self) : process_.target(loop.window, place.target);
@@ -163,7 +165,9 @@ public:
                                   self.value,
                                   target->value,
                                   place.in_vain,
-                                  leave_of(process_.trace, loop.end),
+                                  end +
+                                      (is_own ? loop.pause : Ns{0}),  // what was stored is loaded behind a pause, maybe
+                                  end,
                                   number};
             send(question);
             if (is_own) {
@@ -373,7 +377,7 @@ void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Wr
             LookAnswer answer{question.loop, question.asker, 0, {}, 0, unsure ? 1U : 0U};
             if (write != nullptr) {
                 answer.origin = write->origin;
-                answer.enter = write->made(question.in_vain, question.end);
+                answer.enter = write->made(question.in_vain, question.known);
                 answer.bytes = write->bytes;
             }
             answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(answer);

@@ -22,6 +22,9 @@ constexpr std::size_t most_places = 64;
 constexpr Ns longest_noise = std::chrono::microseconds{250};
 constexpr int noise_part = 8;
 
+/// So long a loop may pause, however short its pauses were before.
+constexpr Ns short_pause = std::chrono::milliseconds{1};
+
 /// Of a window that the process has itself locked, or brought up to date, it reads its own memory.
 std::int32_t place_of(const WindowEvent& event)
 {
@@ -54,6 +57,8 @@ public:
             since_ = location_.calls.enter(event.call.call.value);
             last_ = event.call.call.value;
             noise_ = Ns{0};
+            paused_ = Ns{0};
+            pauses_ = 0;
             look(index);
         }
         return ended;
@@ -65,8 +70,11 @@ public:
         std::optional<Looking> result;
         const auto is_loop = [](const Place& place) { return place.looks >= least_polls; };
         if (std::ranges::any_of(places_, is_loop)) {
-            result = {
-                process_.event(newest_).window, {location_.location, {static_cast<std::uint32_t>(end_)}}, since_, {}};
+            result = {process_.event(newest_).window,
+                      {location_.location, {static_cast<std::uint32_t>(end_)}},
+                      since_,
+                      pauses_ > 0 ? 2 * paused_ / pauses_ : Ns{0},
+                      {}};
             for (const Place& place : places_)
                 if (is_loop(place))
                     result->places.push_back({place.target, process_.enter(place.before).time});
@@ -136,14 +144,24 @@ private:
             return false;
         const Ns begin = calls.leave(last_), end = calls.enter(call);
         if (end - begin < close_polls)
-            return true;
+            return take_pause(Ns{0});
         if (counts())
             return false;
         const Activity done = activity(location_, begin, end);
         if (done.is_idle(close_polls))
-            return true;
+            return take_pause(done.slept + done.helped);
         noise_ += done.worked();
         return done.worked() <= longest_noise && noise_ <= (end - since_) / noise_part;
+    }
+
+    /// Loops pause for about as long each time. Who has found something sleeps, or is blocked, for much longer.
+    bool take_pause(Ns slept)
+    {
+        if (pauses_ > 0 && slept > std::max(short_pause, 4 * paused_ / pauses_))
+            return false;
+        paused_ += slept;
+        ++pauses_;
+        return true;
     }
 
     /// Whether each look changes what it looks at: that of a counter of tasks, where to sleep may be to work. Who puts
@@ -208,6 +226,8 @@ private:
     std::uint32_t newest_ = 0;   // look
     Ns since_{};                 // begin of the loop
     Ns noise_{};                 // what was done in it
+    Ns paused_{};                // how long it paused
+    int pauses_ = 0;             // and how often
     std::size_t last_ = 0;       // call of the loop
     std::size_t end_ = 0;        // likewise, behind which it is known what the last look found
     bool is_complete_ = false;   // that is known already

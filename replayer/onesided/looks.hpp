@@ -27,6 +27,7 @@ struct Looking {
     model::WindowId window;
     CallRef end;  // behind this call the process went on
     Ns since;     // enter of the first look
+    Ns pause;     // between its calls, at most, mostly
     std::vector<LookedAt> places;
 };
 

@@ -338,6 +338,43 @@ TEST(Looking, EndsWhereWorkBegins)
     EXPECT_THAT(c.end(), EndsWith(still_works));
 }
 
+/// Who has stored something makes it known by the same call that it looks with. In between, it sleeps for its work.
+TEST(Looking, DoesNotGoOnOverLongSleeps)
+{
+    LookingCase c;
+    const auto look = [&](int rank, std::int64_t from, std::int64_t until) {
+        for (std::int64_t t = from; t < until; t += 20) {
+            c.p[rank].sync({t, t + 1}, c.window);
+            c.p[rank].off({t + 2, t + 19}, false);
+        }
+    };
+    look(0, 100, 402);
+    c.p[0].off({422, 5000}, false);
+    look(0, 5001, 5302);  // the first time, it has stored something
+    look(1, 20, 61);
+    c.p[1].sync({397, 398}, c.window);
+    look(1, 403, 5005);
+    c.p[1].sync({5297, 5298}, c.window);
+    c.p[0].finish(9000);
+    c.p[1].finish(8000);
+    c.p[2].finish(7000);
+    EXPECT_THAT(path(c.p),
+                EndsWith("compute 1: 61-397 | transfer? 1>0: 397-401 | compute 0: 401-5001 | transfer? 0>1: "
+                         "5001-5004 | compute 1: 5004-5297 | transfer? 1>0: 5297-5302 | compute 0: 5302-9000"));
+}
+
+/// What was stored is loaded when the pause is over.
+TEST(Looking, MayFindItBehindItsLastPause)
+{
+    LookingCase c;
+    for (std::int64_t t = 100; t <= 400; t += 100) {
+        c.p[0].sync({t, t + 1}, c.window);
+        c.p[0].off({t + 2, t + 99}, false);
+    }
+    c.p[1].sync({470, 471}, c.window);
+    EXPECT_EQ(c.end(), "compute 1: 0-401 | compute 0: 401-1000");
+}
+
 /// Who puts the same there each time, and fetches what was there, looks (for a message in a mailbox, for a lock).
 TEST(Looking, ForWhatASwapBringsBack)
 {
