@@ -71,7 +71,8 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     }
     e.longer_share = part(longest, longer);
     e.longer_ns = longer;
-    e.by_turns = part(std::min(longer, shorter), std::max<std::int64_t>(e.stretch->peers_ns, 1));
+    e.by_turns =
+        part(std::min(longer, shorter), std::max<std::int64_t>({e.stretch->peers_ns, e.stretch->compared_ns, 1}));
     e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
     const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
     if (largest != nodes.end()) {

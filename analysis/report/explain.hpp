@@ -107,6 +107,7 @@ struct Code {
     // What the path's thread has of all functions more than those of the peers; 0 if what these do is not known. And
     // the functions with the most of it, of which one may have more than all together, where that is more than chance.
     std::int64_t longer_ns = 0;
+    std::int64_t longer_error_ns = 0;  // of that, 95 %
     std::vector<FunctionShare> longer;
     // Those functions have hardly any of the stretch's page faults, so that these do not make the difference.
     bool longer_without_faults = false;
@@ -205,7 +206,7 @@ struct Explanation : Reason {
     std::size_t longer_rank = 0;             // of what takes longer than on peers: the rank with the most
     double longer_share = 0;                 // and the part of it, 0 if nothing does
     std::int64_t longer_ns = 0;              // what all of these take longer
-    double by_turns = 0;                     // what ranks take longer, and others less, as a part of their peers' time
+    double by_turns = 0;                     // what ranks take longer, and others less, as a part of the longer time
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;

@@ -47,12 +47,15 @@ struct Compared {
     double peers_period;  // and of those of the peers, as far as `peers_ns` is so many times theirs
 
     [[nodiscard]] std::int64_t longer_ns() const { return ns - peers_ns; }
+    /// Of what it takes longer, ns^2.
+    [[nodiscard]] double variance() const
+    {
+        return period_ns * static_cast<double>(ns) +
+               peers_period * std::max(static_cast<double>(peers_ns), peers_period);
+    }
     [[nodiscard]] bool is_certain() const
     {
-        const double error =
-            error_deviations * std::sqrt(period_ns * static_cast<double>(ns) +
-                                         peers_period * std::max(static_cast<double>(peers_ns), peers_period));
-        return static_cast<double>(longer_ns()) > error;
+        return static_cast<double>(longer_ns()) > error_deviations * std::sqrt(variance());
     }
 };
 
@@ -122,10 +125,13 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
         [[nodiscard]] std::int64_t ns() const { return compared.longer_ns(); }
     };
     std::vector<Longer> all;
+    double variance = 0;
     for (const Function& function : functions) {
         all.push_back({&function, compared(function.time, *function.row, stretch)});
         code.longer_ns += all.back().ns();
+        variance += all.back().compared.variance();
     }
+    code.longer_error_ns = std::llround(error_deviations * std::sqrt(variance));
     if (code.longer_ns <= 0)
         return;
     std::ranges::stable_sort(all, std::ranges::greater(), &Longer::ns);
@@ -542,8 +548,10 @@ std::vector<FunctionShare> Explanation::difference() const
     // tells.
     const std::int64_t spinning = code.sampled_spinning_ns - s.peers_spinning_ns;
     const std::int64_t on_processor = longer_on_processor_ns();
-    const double times = part(code.longer_ns, scaled(on_processor, s.path_ns, s.compared_ns) - spinning);
-    if (times < 1 / same_difference_within || times > same_difference_within)
+    const std::int64_t exact = scaled(on_processor, s.path_ns, s.compared_ns) - spinning;
+    const double times = part(code.longer_ns, exact);
+    const bool is_within_error = exact > 0 && std::abs(code.longer_ns - exact) <= code.longer_error_ns;
+    if (!is_within_error && (times < 1 / same_difference_within || times > same_difference_within))
         return {};
     // Who works for longer lacks a processor for longer, too: then the difference is larger than what samples find of
     // it. What is not work of the path's thread is part of the difference, too.
@@ -564,7 +572,12 @@ std::string longer_in_words(const Explanation& explanation)
         return a.name == b.name && a.caller == b.caller && a.inlined == b.inlined &&
                std::abs(a.share - b.share) < same_share_within;
     });
-    return functions.empty() || is_known ? "" : fmt::format(" The difference is in {}.", listed(functions));
+    if (functions.empty() || is_known)
+        return "";
+    double sum = 0;
+    for (const FunctionShare& function : functions)
+        sum += function.share;
+    return fmt::format(" {} difference is in {}.", sum >= most_from ? "The" : "Some of the", listed(functions));
 }
 
 std::string threads_in_words(const Explanation& explanation)

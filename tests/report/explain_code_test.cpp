@@ -92,6 +92,27 @@ TEST(ExplainCode, NamesTheCodeThatMakesTheDifference)
         << "the others do something else";
 }
 
+/// What all have alike differs by chance, and hides in the sum what one of them has alone.
+TEST(ExplainCode, NamesTheCodeThatMakesTheDifferenceAsFarAsSamplesTell)
+{
+    const auto with = [](std::uint64_t samples_each_10_ms) {
+        model::Profile p = one_stretch();
+        set_code(p, {{sampled("refine"), {0, {}, 480 * ms, 48 * samples_each_10_ms, 0, 0, 0}},
+                     {sampled("work"), {0, {}, 520 * ms, 52 * samples_each_10_ms, 0, 0, 680 * ms}}});
+        return sentence(p);
+    };
+    EXPECT_THAT(with(1), HasSubstr("The difference is in refine (96 %)."));
+    EXPECT_THAT(with(10), Not(HasSubstr("difference is in"))) << "they should know";
+    model::Profile p = one_stretch();
+    std::vector<std::pair<model::Row, model::StretchCode>> code = {
+        {sampled("build"), {0, {}, 200 * ms, 200, 0, 0, 50 * ms}},
+        {sampled("work"), {0, {}, 350 * ms, 350, 0, 0, 350 * ms}}};
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i"})
+        code.push_back({sampled(name), {0, {}, 50 * ms, 50, 0, 0, 10 * ms}});
+    set_code(p, code);
+    EXPECT_THAT(sentence(p), HasSubstr("Some of the difference is in build (29 %)."));
+}
+
 /// Half of the time of all ranks is without a processor: samples find half of the difference.
 TEST(ExplainCode, NamesTheCodeThatMakesTheDifferenceWhereProcessorsAreShared)
 {
