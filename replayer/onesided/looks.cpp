@@ -58,7 +58,6 @@ public:
             last_ = event.call.call.value;
             noise_ = Ns{0};
             paused_ = Ns{0};
-            pauses_ = 0;
             look(index);
         }
         return ended;
@@ -73,7 +72,7 @@ public:
             result = {process_.event(newest_).window,
                       {location_.location, {static_cast<std::uint32_t>(end_)}},
                       since_,
-                      pauses_ > 0 ? 2 * paused_ / pauses_ : Ns{0},
+                      2 * usual_pause().value_or(Ns{0}),
                       {}};
             for (const Place& place : places_)
                 if (is_loop(place))
@@ -157,11 +156,17 @@ private:
     /// Loops pause for about as long each time. Who has found something sleeps, or is blocked, for much longer.
     bool take_pause(Ns slept)
     {
-        if (pauses_ > 0 && slept > std::max(short_pause, 4 * paused_ / pauses_))
+        if (const auto usual = usual_pause(); usual && slept > std::max(short_pause, 4 * *usual))
             return false;
         paused_ += slept;
-        ++pauses_;
         return true;
+    }
+
+    /// From look to look, however many calls and places each has; none: there was but one.
+    [[nodiscard]] std::optional<Ns> usual_pause() const
+    {
+        const int pauses = places_.front().looks - 1;
+        return pauses > 0 ? std::optional(paused_ / pauses) : std::nullopt;
     }
 
     /// Whether each look changes what it looks at: that of a counter of tasks, where to sleep may be to work. Who puts
@@ -227,7 +232,6 @@ private:
     Ns since_{};                 // begin of the loop
     Ns noise_{};                 // what was done in it
     Ns paused_{};                // how long it paused
-    int pauses_ = 0;             // and how often
     std::size_t last_ = 0;       // call of the loop
     std::size_t end_ = 0;        // likewise, behind which it is known what the last look found
     bool is_complete_ = false;   // that is known already

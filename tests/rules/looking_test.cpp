@@ -363,6 +363,27 @@ TEST(Looking, DoesNotGoOnOverLongSleeps)
                          "5001-5004 | compute 1: 5004-5297 | transfer? 1>0: 5297-5302 | compute 0: 5302-9000"));
 }
 
+/// Each look may be several calls, and at several places.
+TEST(Looking, PausesAreThoseBetweenLooks)
+{
+    LookingCase c;
+    for (std::int64_t t = 100; t <= 20'100; t += 2000) {
+        for (const int target : {1, 2}) {
+            c.p[0].lock({t, t + 1}, c.window, target, false);
+            c.p[0].get({t + 1, t + 2}, c.window, target);
+            c.p[0].flush({t + 2, t + 3}, c.window, target);
+            c.p[0].unlock({t + 3, t + 4}, c.window, target);
+            t += 4;
+        }
+        c.p[0].off({t + 1, t + 1985}, false);
+    }
+    c.p[1].put({17'000, 17'001}, c.window, 2);
+    c.p[0].finish(30'000);
+    c.p[1].finish(29'000);
+    c.p[2].finish(28'000);
+    EXPECT_THAT(path(c.p), StartsWith("compute 1: 0-17000 | "));
+}
+
 /// What was stored is loaded when the pause is over.
 TEST(Looking, MayFindItBehindItsLastPause)
 {
