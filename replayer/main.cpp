@@ -6,6 +6,7 @@
 #include "formats/binary/debug_file.hpp"
 #include "formats/otf2/reader.hpp"
 #include "formats/result/checksum.hpp"
+#include "formats/result/failed_replay.hpp"
 #include "formats/result/lock.hpp"
 #include "formats/result/result.hpp"
 #include "formats/result/segments.hpp"
@@ -29,12 +30,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -166,8 +171,10 @@ void write_files(const Replay& replay, const Predecessors& predecessors, const P
     facts[std::string(result::computed_checksum_fact)] =
         write_computed(replay.comm, replay.trace, begin, makespan, attributed.computed);
     attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
-    if (replay.rank == 0)
-        result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
+    if (replay.rank != 0)
+        return;
+    result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
+    result::unmark_failed_replay(replay.trace);
 }
 
 void write_result(const Phases& phases, const Replay& replay, const Predecessors& predecessors, const Path& path,
@@ -200,13 +207,19 @@ void look_for_debug_directories(const Phases& phases)
     }
 }
 
-void run(Phases& phases, const Options& options)
+/// As far as there is somebody who reads it. Throws Failure(Failed) where standard output cannot be written.
+void print_checked(std::string_view words)
+{
+    if ((std::fwrite(words.data(), 1, words.size(), stdout) != words.size() || std::fflush(stdout) != 0) &&
+        errno != EPIPE) {
+        fail(ExitCode::Failed, "standard output: {}; what was printed is incomplete", std::strerror(errno));
+    }
+}
+
+/// `replay` comes with its processes.
+void run(Phases& phases, const Options& options, Replay& replay)
 {
     look_for_debug_directories(phases);
-    Replay replay;
-    replay.comm = MPI_COMM_WORLD;
-    MPI_Comm_rank(replay.comm, &replay.rank);
-    MPI_Comm_size(replay.comm, &replay.size);
     replay.rules = options.rules;
     const fs::path anchor = locate(phases, replay, options);
     replay.trace = anchor.has_parent_path() ? anchor.parent_path().string() : ".";
@@ -269,7 +282,17 @@ void run(Phases& phases, const Options& options)
     }
     phases.print_timings(options.timings);
     if (replay.rank == 0 && !options.quiet) {
-        fmt::print("{}", summary(attributed.profile, replay.trace));
+        print_checked(summary(attributed.profile, replay.trace));
+    }
+}
+
+/// What cpreport shows then is not what this replay should have said.
+void remember_failure(const Phases& phases, const Options& options, const Replay& replay, const Stopped& stopped)
+{
+    const std::string trace = !replay.trace.empty() ? replay.trace : options.trace ? options.trace->string() : "";
+    if (replay.rank == 0 && stopped.code() == ExitCode::BadTrace && !trace.empty() &&
+        result::mark_failed_replay(trace, stopped.words())) {
+        phases.note(fmt::format("{}: the result there is of an earlier replay", trace));
     }
 }
 
@@ -284,13 +307,21 @@ int end(const CommandLine& command_line)
         MPI_Init(nullptr, nullptr);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     }
-    if (rank == 0) {
-        fmt::print(command_line.code == ExitCode::Done ? stdout : stderr, "{}", command_line.words);
+    ExitCode code = command_line.code;
+    if (rank == 0 && code != ExitCode::Done) {
+        fmt::print(stderr, "{}", command_line.words);
+    } else if (rank == 0) {
+        try {
+            print_checked(command_line.words);
+        } catch (const Failure& failure) {
+            fmt::print(stderr, "cpreplay: {}\n", failure.what());
+            code = failure.code();
+        }
     }
     if (launched) {
         MPI_Finalize();
     }
-    return static_cast<int>(command_line.code);
+    return static_cast<int>(code);
 }
 
 int main(int argc, char** argv)
@@ -301,15 +332,22 @@ int main(int argc, char** argv)
         return end(command_line);
     }
     MPI_Init(&argc, &argv);
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    catch_crashes("cpreplay", rank != 0);
-    Phases phases(MPI_COMM_WORLD, command_line.options.progress);
+    Replay replay;
+    replay.comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(replay.comm, &replay.rank);
+    MPI_Comm_size(replay.comm, &replay.size);
+    catch_crashes("cpreplay", replay.rank != 0);
+    std::signal(SIGPIPE, SIG_IGN);  // who reads the summary may have gone; the result is there
+    Phases phases(replay.comm, command_line.options.progress);
     ExitCode code = ExitCode::Done;
     try {
-        run(phases, command_line.options);
+        run(phases, command_line.options, replay);
     } catch (const Stopped& stopped) {
         code = stopped.code();
+        remember_failure(phases, command_line.options, replay, stopped);
+    } catch (const Failure& failure) {  // of process 0, once all is done
+        phases.note(failure.what());
+        code = failure.code();
     }
     phases.close();
     MPI_Finalize();

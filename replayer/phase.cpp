@@ -116,8 +116,7 @@ void Phases::run(std::string_view name, Scope scope, const std::function<void()>
     const Outcome outcome = attempt(name, body);
     const ExitCode verdict = agree(outcome, scope);
     if (verdict != ExitCode::Done) {
-        print_messages(outcome);
-        throw Stopped(verdict);
+        throw Stopped(verdict, print_messages(outcome));
     }
     timings_.phase_ended(name);
     if (show_) {
@@ -183,7 +182,8 @@ ExitCode Phases::agree(const Outcome& outcome, Scope scope) const
     return static_cast<ExitCode>(worst);
 }
 
-void Phases::print_messages(const Outcome& outcome) const
+/// Returns the first on process 0.
+std::string Phases::print_messages(const Outcome& outcome) const
 {
     Messages mine{};
     if (outcome.code != ExitCode::Done) {
@@ -202,9 +202,11 @@ void Phases::print_messages(const Outcome& outcome) const
     MPI_Reduce(&mine, &all, 1, type, op, 0, comm_);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
-    if (rank_ == 0) {
-        print(all, size_);
+    if (rank_ != 0) {
+        return {};
     }
+    print(all, size_);
+    return all.count > 0 ? all.entries[0].text.data() : "";
 }
 
 }  // namespace critpath::replayer

@@ -15,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -23,12 +24,16 @@ namespace critpath::replayer
 class Stopped : public std::exception
 {
 public:
-    explicit Stopped(ExitCode code) : code_(code) {}
+    Stopped(ExitCode code, std::string words) : code_(code), words_(std::move(words)) {}
     [[nodiscard]] ExitCode code() const noexcept { return code_; }
+
+    /// The first of the messages, on process 0; empty elsewhere.
+    [[nodiscard]] const std::string& words() const noexcept { return words_; }
     [[nodiscard]] const char* what() const noexcept override { return "stopped: the cause has been printed"; }
 
 private:
     ExitCode code_;
+    std::string words_;
 };
 
 enum class Progress : std::uint8_t {
@@ -80,7 +85,7 @@ private:
     };
     static Outcome attempt(std::string_view name, const std::function<void()>& body);
     ExitCode agree(const Outcome& outcome, Scope scope) const;
-    void print_messages(const Outcome& outcome) const;
+    std::string print_messages(const Outcome& outcome) const;
 
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;

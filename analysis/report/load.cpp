@@ -3,7 +3,14 @@
 #include "analysis/report/load.hpp"
 
 #include "analysis/naming/naming.hpp"
+#include "formats/result/failed_replay.hpp"
 #include "formats/result/result.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
 
 namespace critpath::report
 {
@@ -11,6 +18,9 @@ namespace critpath::report
 model::Profile load(const std::filesystem::path& trace)
 {
     model::Profile profile = result::read(trace);
+    if (const std::optional<std::string> why = result::failed_replay(trace))
+        fmt::print(stderr, "cpreport: {}: this is the result of an earlier replay; the last one failed: {}\n",
+                   trace.string(), *why);
     binary::SourceLines lines;
     naming::name_functions(profile, lines, [](const std::string&) { return true; });
     return profile;

@@ -11,7 +11,7 @@
 namespace critpath::report
 {
 
-/// As result::read(), with naming::name_functions().
+/// As result::read(), with naming::name_functions(). Says so on standard error if a later replay has failed.
 model::Profile load(const std::filesystem::path& trace);
 
 }  // namespace critpath::report

@@ -300,6 +300,42 @@ class CommandLine(unittest.TestCase):
             file.write(b"garbage")
         self.refuse(BAD_TRACE, self.files(".evt")[-1], "appended")
 
+    def test_result_of_an_earlier_replay(self):
+        """It stays, with a mark, until a replay succeeds. Without a result there is nothing to mark."""
+        def mark():
+            try:
+                with open(os.path.join(self.trace, "critpath", "failed_replay.txt"), encoding="utf-8") as file:
+                    return file.read()
+            except FileNotFoundError:
+                return None
+        file, whole = self.files(".evt")[0], os.path.join(self.scratch, "whole")
+        shutil.copyfile(file, whole)
+        os.truncate(file, os.path.getsize(file) // 2)
+        self.refuse(BAD_TRACE, file, "promise 68 events")
+        self.assertIsNone(mark())
+        shutil.copyfile(whole, file)
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        before = self.digest()
+        os.truncate(file, os.path.getsize(file) // 2)
+        result = self.run_many(self.trace)
+        self.assertEqual(result.code, BAD_TRACE, result)
+        self.assertEqual(len(result.messages), 2, result)
+        self.assertIn(f"{self.trace}: the result there is of an earlier replay", result.messages[1])
+        self.assertEqual(f"cpreplay: {mark()}", result.messages[0] + "\n")
+        self.assertEqual(self.digest(), before)
+        shutil.copyfile(whole, file)
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        self.assertIsNone(mark())
+
+    def test_full_disk_behind_standard_output(self):
+        """By itself, since launchers read what their processes print."""
+        for arguments in ([self.trace], ["--help"], ["--version"]):
+            with open("/dev/full", "wb") as full:
+                run = subprocess.run([CPREPLAY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(run.returncode, FAILED)
+            self.assertIn("cpreplay: standard output: No space left on device; ", run.stderr)
+        self.digest()  # which is there
+
     def test_result_cannot_be_written(self):
         with open(os.path.join(self.trace, "critpath"), "w", encoding="utf-8"):
             pass

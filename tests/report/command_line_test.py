@@ -593,6 +593,16 @@ class CommandLine(ReportCase):
         os.close(writer)
         self.assertEqual((run.returncode, run.stderr), (0, b""))
 
+    def test_a_later_replay_has_failed(self):
+        mark = os.path.join(self.here, "sampled", "critpath", "failed_replay.txt")
+        with open(mark, "w", encoding="utf-8") as file:
+            file.write("traces/0.evt: cut short\n")
+        self.addCleanup(os.remove, mark)
+        run = subprocess.run([CPREPORT, "hotspots", "sampled"], cwd=self.here, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.stderr, "cpreport: sampled: this is the result of an earlier replay; the last one failed: "
+                                     "traces/0.evt: cut short\n")
+
     def test_a_full_disk_is_a_failure(self):
         for arguments in (["hotspots", "sampled"], ["--help"], ["--version"]):
             with open("/dev/full", "wb") as full:
