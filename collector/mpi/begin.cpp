@@ -176,6 +176,14 @@ void free_communicator()
 namespace
 {
 
+// Once it is said that nothing will be recorded: an empty directory would tell less than none.
+void leave_no_directory()
+{
+    if (process.settings.owner && process.settings.trace[0] != '\0') {
+        rmdir(process.settings.trace);
+    }
+}
+
 // Before anything is opened, and so before there is a communicator of the library.
 bool all_may_open_files()
 {
@@ -188,8 +196,8 @@ bool all_may_open_files()
         say(Text() << "cpcollect: too few files may be open for a recording beside the application, nothing will be "
                    << "recorded; raise the limit (ulimit -n)");
     }
-    if (all == 0 && process.settings.owner && process.settings.trace[0] != '\0') {
-        rmdir(process.settings.trace);
+    if (all == 0) {
+        leave_no_directory();
     }
     return all != 0;
 }
@@ -240,6 +248,7 @@ bool open_recording()
     if (process.rank == 0) {
         remove_spool_directory();
     }
+    leave_no_directory();
     return false;
 }
 

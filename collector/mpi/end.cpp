@@ -128,6 +128,7 @@ struct Complaints {
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int unnoted;         // libraries that were unloaded, and cannot be named
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
+    int unwritten;       // the same of samples
     int events[sampling::event_name_count];  // errno by event: why it could not be counted with samples
 };
 
@@ -143,6 +144,7 @@ Complaints worst_complaints()
                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX,
                        unnoted < INT_MAX ? static_cast<int>(unnoted) : INT_MAX,
                        why_records_were_lost(),
+                       process.sampling ? sampling::unwritten() : 0,
                        {}};
     for (std::uint32_t i = 0; process.sampling && i < sampling::event_name_count; ++i) {
         mine.events[i] = sampling::refused_event(i);
@@ -182,6 +184,25 @@ void warn_of_events(const Complaints& worst)
     }
 }
 
+void warn_of_lost_samples(const critpath_archive_summary& summary, int unwritten)
+{
+    Text line;
+    line << "cpcollect: ";
+    if (summary.lost_samples > 0) {
+        line << summary.lost_samples << " of " << summary.samples + summary.lost_samples
+             << " samples were lost, since ";
+    } else {  // there is no file that could tell how many
+        line << "samples are missing, since ";
+    }
+    if (unwritten != 0) {
+        line << "they could not be written (" << error_text(unwritten) << "); " << remedy(unwritten);
+    } else {
+        line << "the thread that keeps them came too late: use no more ranks and threads than processors, or sample "
+                "less often (-F)";
+    }
+    say(line);
+}
+
 void warn(const critpath_archive_summary& summary, const Complaints& worst)
 {
     if (worst.sampling_error != 0) {
@@ -209,11 +230,8 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
                    << error_text(worst.why_lost) << "), and the analysis ends where they begin; "
                    << remedy(worst.why_lost));
     }
-    if (summary.lost_samples > 0) {
-        say(Text()
-            << "cpcollect: " << summary.lost_samples << " of " << summary.samples + summary.lost_samples
-            << " samples were lost, since the thread that keeps them came too late: use no more ranks and threads "
-               "than processors, or sample less often (-F)");
+    if (summary.lost_samples > 0 || worst.unwritten != 0) {
+        warn_of_lost_samples(summary, worst.unwritten);
     }
     constexpr std::uint64_t part = 10;             // of the time: more than one such part is worth a word,
     constexpr std::uint64_t much = 2'000'000'000;  // and more than this, ns of all threads

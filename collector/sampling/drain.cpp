@@ -92,6 +92,9 @@ void close_slot(State& state, Slot& slot)
         return;
     }
     close_file(slot.file, slot_header(state, slot));
+    if (slot.file.error != 0) {
+        state.unwritten = slot.file.error;
+    }
     slot.state.store(slot.spent ? SlotState::Spent : SlotState::Free, std::memory_order_release);
 }
 

@@ -19,16 +19,18 @@ namespace
 constexpr std::size_t memory_begin = std::size_t{256} << 10;
 constexpr std::size_t memory_limit = std::size_t{64} << 20;  // a thread; minutes of samples
 
-/// False also if the application has closed the file: its descriptor may be one of the application's by now.
-bool write_all(const SampleFile& file, const void* data, std::size_t size, std::uint64_t offset)
+/// errno, or 0. EBADF also if the application has closed the file: its descriptor may be one of the application's by
+/// now.
+int write_all(const SampleFile& file, const void* data, std::size_t size, std::uint64_t offset)
 {
-    return is_file(file.fd, file.identity) && write_at(file.fd, offset, data, size) == 0;
+    return is_file(file.fd, file.identity) ? write_at(file.fd, offset, data, size) : EBADF;
 }
 
 /// Nothing more goes to this file; it ends with its last whole record.
-void stop(SampleFile& file)
+void stop(SampleFile& file, int error)
 {
     file.stopped = true;
+    file.error = error;
     if (is_file(file.fd, file.identity)) {
         [[maybe_unused]] const int ignored = ftruncate(file.fd, static_cast<off_t>(file.file_size));
     }
@@ -85,8 +87,8 @@ bool write_memory(SampleFile& file)
     const std::size_t size = file.memory_used;
     file.memory_used = 0;
     file.memory_samples = 0;
-    if (!write_all(file, file.memory, size, file.file_size)) {
-        stop(file);
+    if (const int error = write_all(file, file.memory, size, file.file_size); error != 0) {
+        stop(file, error);
         return false;
     }
     file.file_size += size;
@@ -104,6 +106,7 @@ int open_path(const char* directory, const spool::SpoolHeader& header, int flags
 void find_again(SampleFile& file, const spool::SpoolHeader& header)
 {
     file.fd = open_path(file.directory, header, 0);
+    const int error = file.fd < 0 ? errno : 0;
     const std::uint64_t samples = file.memory_samples;
     if (file.fd >= 0 && !is_file(file.fd, file.identity)) {
         close(file.fd);
@@ -111,6 +114,7 @@ void find_again(SampleFile& file, const spool::SpoolHeader& header)
     }
     if (file.fd < 0 || !write_memory(file)) {
         file.stopped = true;
+        file.error = error != 0 ? error : file.error;
         file.lost += samples;
     }
 }
@@ -122,7 +126,7 @@ std::uint64_t lost_periods(const SampleFile& file, const spool::SampleFormat& fo
     return format.own_period != 0 ? file.lost_first * format.first_period / format.own_period : 0;
 }
 
-bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
+int write_header(const SampleFile& file, const spool::SpoolHeader& header)
 {
     return write_all(file, &header, sizeof header, 0);
 }
@@ -171,14 +175,16 @@ Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header)
 {
     const int fd = open_path(directory, header, O_CREAT | O_TRUNC);
+    const int opening = errno;
     file.identity = identity_of(fd);
     file.directory = directory;
     file.fd = fd;
     constexpr char end_of_page = '\0';
-    if (file.fd < 0 || !write_header(file, header) ||
-        !write_all(file, &end_of_page, sizeof end_of_page, spool::header_size - 1)) {
-        file.stopped = true;
+    file.error = fd < 0 ? opening : write_header(file, header);
+    if (file.error == 0) {
+        file.error = write_all(file, &end_of_page, sizeof end_of_page, spool::header_size - 1);
     }
+    file.stopped = file.stopped || file.error != 0;
     file.file_size = spool::header_size;
     const std::uint64_t samples = file.memory_samples;
     if (file.stopped || !write_memory(file)) {

@@ -21,6 +21,7 @@ struct SampleFile {
     FileIdentity identity;
     const char* directory;  // where it is
     bool stopped;
+    int error;                 // errno of what stopped it
     spool::StackImage* image;  // mapped with the memory
     char* memory;
     std::size_t memory_used, memory_size;

@@ -456,6 +456,12 @@ bool lost_events()
     return state != nullptr && state->events_closed.load();
 }
 
+int unwritten()
+{
+    const State* state = process_state.load(std::memory_order_acquire);
+    return state != nullptr ? state->unwritten.load() : 0;
+}
+
 int refused_event(std::uint32_t name)
 {
     const State* state = process_state.load(std::memory_order_acquire);

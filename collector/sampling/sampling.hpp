@@ -173,6 +173,9 @@ bool lost_signal();
 /// True if samples of a thread have ended because the application closed the descriptor of its perf_event.
 bool lost_events();
 
+/// The errno of what kept samples of a thread from being written, which are lost; 0: nothing did. Known after finish().
+int unwritten();
+
 /// Why the event, a place in event_names, cannot be counted here although it was asked for, as errno; 0: nobody asked,
 /// or it is.
 int refused_event(std::uint32_t name);

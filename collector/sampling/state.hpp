@@ -95,6 +95,7 @@ struct State {
     int replaced;                     // as replaced()
     std::atomic<bool> timers_taken;   // the application has the signal of the timers: they are off
     std::atomic<bool> events_closed;  // the application has closed the descriptors of events
+    std::atomic<int> unwritten;       // errno of what kept samples from being written
     std::atomic<bool> files_open;
     std::atomic<bool> helper_wanted;
     std::atomic<bool> helper_running;

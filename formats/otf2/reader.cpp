@@ -274,14 +274,13 @@ static const char* why_no_anchor(const fs::path& directory)
 {
     std::error_code error;
     if (fs::is_empty(directory, error)) {
-        return "an empty directory: if cpcollect has made it, nothing that it started came to MPI_Init with what "
-               "records "
-               "it; record the program itself, and not one that starts it with another LD_PRELOAD";
+        return "an empty directory: if cpcollect has made it, nothing was recorded, because there was no room (it said "
+               "so then) or because nothing that it started came to MPI_Init with what records it; record the program "
+               "itself, and not one that starts it with another LD_PRELOAD";
     }
     if (fs::exists(directory / "spool", error)) {
         return "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the trace "
-               "of "
-               "them with cpcollect recover";
+               "of them with cpcollect recover";
     }
     return "no .otf2 file in this directory; give the directory that cpcollect made";
 }

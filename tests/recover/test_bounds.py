@@ -130,6 +130,14 @@ class Disk(deaths.Case):
                              f"dd if=/dev/zero of={trace}/fill bs=4k 2>/dev/null; (cd {trace}; {room or ':'}); {replay}; "
                              f"code=$?; diff -r before {trace}/critpath >&2 || exit 8; exit $code")
 
+    def test_full_at_the_start(self):
+        """Nothing can be recorded, and so nothing is left that could be taken for a trace."""
+        below = os.path.join(self.trace, "recording")
+        application = self.application(203, "finalize").replace(f"-o {self.trace} ", f"-o {below} ")
+        result = self.in_mount(f"{application}; code=$?; test ! -e {shlex.quote(below)} || exit 8; exit $code", "size=16k")
+        self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
+        self.assertIn("No space left on device, nothing will be recorded; ", result.err)
+
     def test_full_when_the_result_is_written(self):
         self.assert_message(self.write_result_on_full_disk(), 1, "segments.bin.part: cannot be written: No space left",
                             "check the permissions and the free space")

@@ -190,6 +190,7 @@ void play_full_disk(Subject& subject)
     setrlimit(RLIMIT_FSIZE, &limit);
     subject.facts["cpu"] = burn(0.6);
     subject.finish();
+    subject.facts["unwritten"] = sampling::unwritten();
 }
 
 void play_bad_directory(Subject& subject)
@@ -198,6 +199,7 @@ void play_bad_directory(Subject& subject)
     sampling::open_files("/dev/null/nowhere", critpath::spool::SpoolHeader{});
     burn(0.1);
     subject.finish();
+    subject.facts["unwritten"] = sampling::unwritten();
 }
 
 std::vector<int> open_descriptors()

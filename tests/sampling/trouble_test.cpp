@@ -43,12 +43,14 @@ TEST_F(Sampling, FullDiskIsCountedAndTheFileEndsWithAWholeRecord)
     EXPECT_TRUE(file.whole);
     EXPECT_GT(file.header.lost, 0);
     EXPECT_EQ(file.header.records, file.records);
+    EXPECT_EQ(facts["unwritten"], EFBIG);
 }
 
 TEST_F(Sampling, MissingDirectoryDoesNoHarm)
 {
     ASSERT_NO_FATAL_FAILURE(play("bad_directory"));
     EXPECT_TRUE(files.empty());
+    EXPECT_EQ(facts["unwritten"], ENOTDIR);
 }
 
 TEST_F(Sampling, ClosedDescriptorsDoNoHarm)
