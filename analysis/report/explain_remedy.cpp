@@ -58,7 +58,17 @@ std::string waited_for(const Explanation& e)
     return fmt::format("{}: files, locks, memory{}", where, e.has_threads ? ", threads of its own" : "");
 }
 
-Remedy remedy_of(Factor cause, const Explanation& e)
+namespace
+{
+
+/// Page faults that wait for a disk, or for a lock of the kernel, take longer than any bound that tells them from work.
+bool may_be_faults(Factor cause, const Explanation& e)
+{
+    return (cause == Factor::Time || cause == Factor::Processor) && e.has_more_faults() &&
+           !e.code.longer_without_faults;
+}
+
+Remedy remedy_without_faults(Factor cause, const Explanation& e)
 {
     if (cause == Factor::Threads) {
         const std::string work =
@@ -93,6 +103,18 @@ Remedy remedy_of(Factor cause, const Explanation& e)
          "pages"},
     };
     return remedies[static_cast<std::size_t>(cause)];
+}
+
+}  // namespace
+
+Remedy remedy_of(Factor cause, const Explanation& e)
+{
+    Remedy remedy = remedy_without_faults(cause, e);
+    if (may_be_faults(cause, e)) {
+        remedy.one += "; or avoid its page faults, if they take the time";
+        remedy.many += "; or avoid the page faults of the slow ones, if they take the time";
+    }
+    return remedy;
 }
 
 }  // namespace critpath::report

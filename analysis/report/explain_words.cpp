@@ -294,9 +294,12 @@ std::string off_in_words(const Explanation& e)
     }
     if (!e.has_more_faults())
         return words;
-    words += fmt::format(" {} had {}, its peers {} each", e.faults.rank ? fmt::format("Rank {}", *e.faults.rank) : "It",
-                         counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
-                         count_text(static_cast<std::uint64_t>(e.faults.peers)));
+    // They are counted with samples.
+    const std::string_view at_least = losses.not_sampled_ns > 0 ? "at least " : "";
+    words +=
+        fmt::format(" {} had {}{}, its peers {} each", e.faults.rank ? fmt::format("Rank {}", *e.faults.rank) : "It",
+                    at_least, counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
+                    count_text(static_cast<std::uint64_t>(e.faults.peers)));
     if (e.cause == Factor::PageFaults && e.faults.own > e.faults.peers)
         words += fmt::format(": {} more time on the processor for each that they did not have",
                              duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)));

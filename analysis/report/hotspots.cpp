@@ -265,7 +265,7 @@ std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
                              : " and " + seconds(elsewhere) + " elsewhere";
     if (what.empty())
         what = seconds(in_waits + elsewhere);
-    return fmt::format("All ranks: without {}, where threads gave way to each other too often to be sampled.", what);
+    return fmt::format("All ranks: without {}, where threads gave up their processor too often to be sampled.", what);
 }
 
 std::string doubt_note(const model::Profile& profile)

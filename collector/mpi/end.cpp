@@ -237,8 +237,9 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     constexpr std::uint64_t much = 2'000'000'000;  // and more than this, ns of all threads
     if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / part && summary.respite_ns > much) {
         say(Text() << "cpcollect: no samples in " << summary.respite_ns * 100 / summary.sampled_ns
-                   << " % of the time, because threads gave way to each other too often to record that at no cost; "
-                   << "use no more ranks (times threads) than cores, or expect [not sampled]");
+                   << " % of the time, because threads gave up their processors too often to record that at no cost; "
+                   << "use no more ranks (times threads) than cores, see whether they wait for a disk, or expect [not "
+                      "sampled]");
     }
     if (worst.unnoted > 0) {
         say(Text() << "cpcollect: as many as " << static_cast<std::uint64_t>(worst.unnoted)

@@ -421,6 +421,9 @@ TEST(Explain, WhatWasNotSampledMayHaveLackedAProcessor)
         EXPECT_THAT(words, HasSubstr(is_much ? "by more time on the processor or not sampled. "
                                              : "by more time on the processor. Always"));
         EXPECT_EQ(words.find("It was not sampled for 400 ms of that. ") != std::string::npos, is_much) << words;
+        p.stretches[0].page_faults = 20'000;  // counted with samples
+        EXPECT_THAT(sentence(p),
+                    HasSubstr(is_much ? "It had at least 20,000 page faults" : "It had 20,000 page faults"));
     }
 }
 
@@ -505,7 +508,8 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     EXPECT_THAT(sentence(p), Not(HasSubstr("page fault")));
     p.stretches[0].peers_page_faults = 40;
     EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40 each."));
-    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // 25 us each: there is something else
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // 25 us each: there is something else, unless they take longer
+    EXPECT_THAT(sentence(p), HasSubstr("; or avoid its page faults, if they take the time"));
     p.stretches[0].page_faults = 200'040;
     EXPECT_THAT(sentence(p),
                 HasSubstr("It had 200,040 page faults, its peers 40 each: 2.5 µs more time on the processor "
