@@ -36,6 +36,15 @@ void add_kernel_counts(otf2::LocationDefinition& location, const OffTotals& off,
     }
 }
 
+/// Threads that have not named themselves have the name of who made them: the first one of the process, mostly.
+void describe_thread(otf2::LocationDefinition& location, const ProcessSpool& process, const ThreadSpool& thread)
+{
+    const std::string_view name = thread.name();
+    if (!name.empty() && name != process.threads.front().name()) {
+        location.texts["thread_name"] = name;
+    }
+}
+
 void describe_sampling(otf2::LocationDefinition& location, const ThreadData& data, const spool::SampleFormat& sampling)
 {
     if (data.generator.is_zero()) {
@@ -150,6 +159,7 @@ private:
         if (writer.clipped() > 0) {
             location.counts["clipped_times"] = writer.clipped();
         }
+        describe_thread(location, process_.spool(), spool);
         describe_sampling(location, data, spool.sampling());
         summary_.left_out = names_of_groups(spool.header().left_out);
         if (!data.generator.is_zero()) {

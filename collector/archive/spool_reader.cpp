@@ -103,6 +103,17 @@ RecordCursor ThreadSpool::records() const
     return calls ? calls->records() : RecordCursor({});
 }
 
+std::string_view ThreadSpool::name() const
+{
+    for (const std::optional<SpoolFile>* file : {&calls, &samples}) {
+        if (*file && (*file)->header().thread_name[0] != '\0') {
+            const auto& name = (*file)->header().thread_name;
+            return {name, strnlen(name, sizeof name)};
+        }
+    }
+    return {};
+}
+
 void read_maps(const std::string& directory, int rank, ProcessSpool& process)
 {
     const auto text = [&](const char* kind) {

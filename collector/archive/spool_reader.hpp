@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace critpath::archive
@@ -49,6 +50,8 @@ struct ThreadSpool {
 
     /// Of whichever file there is.
     [[nodiscard]] const spool::SpoolHeader& header() const { return (calls ? calls : samples)->header(); }
+    /// What the thread called itself at its end; empty if that is not known.
+    [[nodiscard]] std::string_view name() const;
     /// How the thread was sampled; the .samples file knows best.
     [[nodiscard]] const spool::SampleFormat& sampling() const
     {

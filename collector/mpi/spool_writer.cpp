@@ -170,6 +170,7 @@ void SpoolWriter::close(std::uint64_t thread_end, bool unmap)
     header_->records = records();
     header_->lost = lost_;
     header_->thread_end = thread_end;
+    sampling::read_thread_name(header_->tid, header_->thread_name);
     __atomic_store_n(&header_->closed, 1U, __ATOMIC_RELEASE);
     const bool is_large = static_cast<std::size_t>(end_ - begin_) > small_stage;
     const auto used = spool::header_size + static_cast<std::size_t>(next_ - begin_);

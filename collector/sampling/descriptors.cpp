@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/descriptors.hpp"
 
+#include "collector/sampling/text.hpp"
+
 #include <cerrno>
+#include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -121,6 +125,18 @@ std::size_t read_text(const char* path, char* text, std::size_t size)
     }
     text[length] = '\0';
     return length;
+}
+
+void read_thread_name(std::int64_t tid, char (&name)[spool::thread_name_size])
+{
+    name[0] = '\0';
+    if (tid == syscall(SYS_gettid)) {
+        prctl(PR_GET_NAME, name);
+        return;
+    }
+    const Text path = Text() << "/proc/self/task/" << static_cast<std::uint64_t>(tid) << "/comm";
+    read_text(path.c_str(), name, sizeof name);
+    name[std::strcspn(name, "\n")] = '\0';
 }
 
 }  // namespace critpath::sampling

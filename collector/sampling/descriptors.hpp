@@ -5,6 +5,8 @@
 // never one that it has closed and opened again as its own, and no write that would raise a signal in it.
 #pragma once
 
+#include "formats/spool/record.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -58,5 +60,8 @@ int write_at(int fd, std::uint64_t offset, const void* bytes, std::size_t size);
 
 /// The beginning of a small file, always terminated; empty if it cannot be read. Returns its length.
 std::size_t read_text(const char* path, char* text, std::size_t size);
+
+/// The name that a thread of this process has now; empty if it has ended. No allocation.
+void read_thread_name(std::int64_t tid, char (&name)[spool::thread_name_size]);
 
 }  // namespace critpath::sampling

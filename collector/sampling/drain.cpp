@@ -22,6 +22,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     header.tid = slot.tid;
     header.thread_start = slot.start;
     header.thread_end = slot.end;
+    std::memcpy(header.thread_name, slot.name, sizeof header.thread_name);
     header.samples = {};
     header.samples.why_not = static_cast<std::uint32_t>(slot.why_not);
     if (slot.why_not == 0) {
@@ -90,6 +91,9 @@ void close_slot(State& state, Slot& slot)
     if (!slot.file_tried || waits_for_finish) {
         slot.state.store(SlotState::Kept);
         return;
+    }
+    if (slot.name[0] == '\0') {
+        read_thread_name(slot.tid, slot.name);  // it goes on
     }
     close_file(slot.file, slot_header(state, slot));
     if (slot.file.error != 0) {

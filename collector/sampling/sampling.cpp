@@ -105,6 +105,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.period = 0;
     slot.first_period = 0;
     slot.timer_stopped = false;
+    slot.name[0] = '\0';
     slot.looked_at = 0;
     slot.system_call = no_descriptor;
     init_file(slot.file);
@@ -327,6 +328,7 @@ void stop_thread()
         disable_event(event);
     }
     leave_timer();
+    read_thread_name(slot->tid, slot->name);
     slot->end = now(*state);
     SlotState expected = SlotState::Active;
     if (slot->state.compare_exchange_strong(expected, SlotState::Ending)) {

@@ -59,11 +59,12 @@ struct Slot {
     std::uint64_t counted_events;  // as SampleFormat
     SampleFile file;
     Count count;
-    std::uint64_t period;        // as SampleFormat::own_period
-    std::uint64_t first_period;  // likewise
-    bool timer_stopped;          // before its thread ended
-    std::uint64_t looked_at;     // as Out::head, when the helper looked where it was blocked
-    Descriptor system_call;      // that the thread is in, for that (proc(5), /proc/pid/syscall)
+    std::uint64_t period;                // as SampleFormat::own_period
+    std::uint64_t first_period;          // likewise
+    bool timer_stopped;                  // before its thread ended
+    char name[spool::thread_name_size];  // of the thread, once it has ended; empty: not known
+    std::uint64_t looked_at;             // as Out::head, when the helper looked where it was blocked
+    Descriptor system_call;              // that the thread is in, for that (proc(5), /proc/pid/syscall)
 };
 
 /// Whose event the helper waits for.

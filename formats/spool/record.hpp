@@ -36,8 +36,9 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 12;
+inline constexpr std::uint32_t version = 13;
 inline constexpr std::size_t header_size = 4096;
+inline constexpr std::size_t thread_name_size = 16;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
 
@@ -433,10 +434,11 @@ struct SpoolHeader {
     char counters[max_counters][48];  // their names
     std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close
-    std::uint64_t records;     // written records; 0 while open. Readers go on until Empty
-    std::uint64_t lost;        // records (at any time) or samples that did not fit
-    std::uint64_t thread_end;  // ns
-    std::uint32_t closed;      // 1 after a regular close
+    std::uint64_t records;               // written records; 0 while open. Readers go on until Empty
+    std::uint64_t lost;                  // records (at any time) or samples that did not fit
+    std::uint64_t thread_end;            // ns
+    std::uint32_t closed;                // 1 after a regular close
+    char thread_name[thread_name_size];  // as the kernel has it (pthread_setname_np), terminated; empty: not known
     // ---- whenever the stage was drained
     std::uint64_t first_record;  // of the stage, in the thread's recording: those before it are in frames
 };

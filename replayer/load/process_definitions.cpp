@@ -228,6 +228,9 @@ private:
             } else if (name == "critpath.no_events" && property.type == OTF2_TYPE_STRING) {
                 const std::string missing = fmt::format(",{},", in_.text(property.value.stringRef));
                 facts.counts_page_faults = missing.find(fmt::format(",{},", page_faults_event)) == missing.npos;
+            } else if (name == "critpath.thread_name" && property.type == OTF2_TYPE_STRING) {
+                definitions_.locations[location->second.value].name +=
+                    fmt::format(" ({})", in_.text(property.value.stringRef));
             } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
                 add_recording_end(in_.text(property.value.stringRef), location->second);
             }

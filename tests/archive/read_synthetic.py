@@ -537,7 +537,8 @@ def check_properties(trace):
     times |= {"migrations": 1, "page_faults": 9}
     found = {name: by_location[2].get(f"critpath.{name}") for name in times}
     expect(found, times, "time off the processor of rank 2")
-    expect(by_location[3 + (2 << 32)], {"critpath.no_samples": "Permission denied"}, "why a thread has no samples")
+    wanted = {"critpath.no_samples": "Permission denied", "critpath.thread_name": "loader"}
+    expect(by_location[3 + (2 << 32)], wanted, "why a thread has no samples, and its name")
     by_process = {}
     for p in trace.definitions.location_group_properties:
         by_process.setdefault(p.location_group.name, {})[p.name] = p.value

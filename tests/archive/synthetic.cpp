@@ -394,6 +394,7 @@ void write_other_threads(const std::string& base, int rank)
         header.thread_start = 1205;
         header.samples.why_not = 13;  // EACCES
         header.closed = 1;
+        std::strcpy(header.thread_name, "loader");
         calls.write(base + ".2.calls", header);
     }
 }

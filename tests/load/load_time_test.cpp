@@ -204,6 +204,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
         t.location_property(0, "critpath.foreign_operations", std::uint64_t{3});
         t.location_property(0, "critpath.lost_samples", std::uint64_t{6});
         t.location_property(0, "critpath.stopped_timers", std::uint64_t{1});
+        t.location_property(0, "critpath.thread_name", std::string("solver"));
         t.thread(0).task_create(5).flush(10, 25).measurement(30, false).measurement(45, true).measurement(60, false);
         t.thread(0).enter(70, "MPI_Barrier").leave(80, "MPI_Barrier");
     });
@@ -217,6 +218,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     EXPECT_EQ(process.anomalies.foreign_operations, 3);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
     EXPECT_EQ(process.anomalies.stopped_timers, 1);
+    EXPECT_EQ(replay.definitions.locations[0].name, "rank 0 (solver)");
 }
 
 TEST_F(Load, FlushEndsBeforeWhatIsRecordedNext)

@@ -398,6 +398,13 @@ void TinyTrace::location_property(std::uint32_t rank, const std::string& name, s
     location_properties_.push_back({rank, name, OTF2_TYPE_UINT64, number});
 }
 
+void TinyTrace::location_property(std::uint32_t rank, const std::string& name, const std::string& value)
+{
+    OTF2_AttributeValue text;
+    text.stringRef = string(value);
+    location_properties_.push_back({rank, name, OTF2_TYPE_STRING, text});
+}
+
 OTF2_StringRef TinyTrace::string(const std::string& text)
 {
     return strings_.emplace(text, static_cast<OTF2_StringRef>(3 + 2 * strings_.size())).first->second;

@@ -108,6 +108,7 @@ public:
     void process_property(std::uint32_t rank, const std::string& name, const std::string& value);
     void location_property(std::uint32_t rank, const std::string& name, double value);
     void location_property(std::uint32_t rank, const std::string& name, std::uint64_t value);
+    void location_property(std::uint32_t rank, const std::string& name, const std::string& value);
     /// In the local definitions of every thread of the rank; in ticks.
     void clock_offset(std::uint32_t rank, std::uint64_t time, std::int64_t offset, double deviation);
     /// In the definitions of calling contexts, which have no parent otherwise.

@@ -167,6 +167,8 @@ TEST_F(Sampling, GivesEachThreadItsFile)
         const File& file = files["7." + std::to_string(thread) + ".samples"];
         EXPECT_EQ(file.header.thread, thread);
         EXPECT_EQ(file.header.closed, 1);
+        EXPECT_EQ(std::string(file.header.thread_name),
+                  thread > 0 ? "thread " + std::to_string(thread) : std::string("sampling_subjec"));
         if (thread > 0) {
             expect_samples_match(file, facts["cpu_of"][static_cast<std::size_t>(thread)]);
         }

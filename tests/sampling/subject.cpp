@@ -177,6 +177,7 @@ void play_threads(Subject& subject)
     const auto work = [&subject](int thread, double seconds) {
         sampling::start_thread(thread);
         subject.facts["cpu_of"][static_cast<std::size_t>(thread)] = burn(seconds);
+        pthread_setname_np(pthread_self(), ("thread " + std::to_string(thread)).c_str());
         sampling::stop_thread();
     };
     subject.facts["cpu_of"] = {0, 0, 0, 0};
