@@ -8,6 +8,7 @@
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_beside.hpp"
 #include "analysis/report/explain_table.hpp"
+#include "analysis/report/explain_when.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/left_out.hpp"
 #include "analysis/report/lines.hpp"
@@ -15,6 +16,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/unnamed_note.hpp"
+#include "formats/result/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +54,20 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
                         !has_samples(profile) ? "no samples" : "only samples that timers took (cpu-timer)"));
 }
 
+/// Reads the path only if that is asked for: it may be long.
+void add_times(const Request& request, const model::Profile& profile, std::vector<Explanation>& explanations)
+{
+    if (std::ranges::none_of(explanations, is_of_some_times))
+        return;
+    const result::Segments segments(request.trace);
+    segments.check(profile);
+    const result::Attributions attributions(request.trace);
+    attributions.check(profile);
+    for (Explanation& e : explanations)
+        if (is_of_some_times(e))
+            add_times(profile, {segments.records(), attributions.records()}, e);
+}
+
 Document run_explain(const Request& request)
 {
     const model::Profile profile = load(request.trace);
@@ -64,6 +80,7 @@ Document run_explain(const Request& request)
         explanations.push_back(explain(profile, i, &lines));
         shown_ns += profile.stretches[i].path_ns;
     }
+    add_times(request, profile, explanations);
     const auto path = profile.facts.find("path_ns");
     const std::int64_t path_ns = path == profile.facts.end() ? 0 : path->second;
     const double share = path_ns > 0 ? static_cast<double>(shown_ns) / static_cast<double>(path_ns) : 0;

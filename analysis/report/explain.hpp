@@ -183,6 +183,13 @@ struct PageFaults {
     std::int64_t longer_ns = 0;       // on the processor
 };
 
+/// The one that holds nearly all times at which a stretch takes half as long again as its peers, or more.
+struct PartOfRun {
+    std::int64_t begin_ns = 0, end_ns = 0;  // since the run began
+    std::int64_t much_longer = 0;           // of the times in it, as many as take so long
+    std::int64_t times = 0;
+};
+
 struct Explanation : Reason {
     // Reason: of all ranks on the path together; but for the cause, where `named` is there.
     std::shared_ptr<const model::Stretch> stretch;
@@ -218,7 +225,9 @@ struct Explanation : Reason {
     // others that have another one, the one with the most, if that is much.
     std::optional<RankReason> named, other;
     PageFaults faults;
-    std::optional<Untold> untold;  // of those with peers
+    std::optional<PartOfRun> part_of_run;  // of what is transient
+    bool is_costliest_known = true;        // something tells what was done when it took longer most
+    std::optional<Untold> untold;          // of those with peers
     std::optional<MissRate> cache_misses, branch_misses;
 
     /// Of what is a part of the peers' time, as those of a Reason.

@@ -435,21 +435,37 @@ std::string start_in_words(const Explanation& e, std::string_view trace)
     return fmt::format(" All of its functions: {}", command_line(arguments, trace));
 }
 
-/// When what takes longer now and then did so most, as the options of other commands want it. Nothing comes behind
-/// a command, so that it can be copied.
+/// What shows what a rank does at a time, as the options of other commands want it. Nothing comes behind a command, so
+/// that it can be copied.
+std::string window_command(std::int64_t rank, std::int64_t begin_ns, std::int64_t end_ns, std::string_view trace)
+{
+    return command_line(fmt::format("hotspots --rank {} --from {} --to {}", rank,
+                                    exact_seconds(begin_ns / ns_in_us * ns_in_us), up_to(end_ns)),
+                        trace);
+}
+
+/// When what takes longer now and then did so, or did so most.
 std::string costliest_in_words(const Explanation& e, std::string_view trace)
 {
     const model::Stretch& s = *e.stretch;
     if (e.is_at_start())
         return start_in_words(e, trace);
+    if (e.part_of_run)
+        return fmt::format(" What it does there: {}",
+                           window_command(static_cast<std::int64_t>(e.longer_rank), e.part_of_run->begin_ns,
+                                          e.part_of_run->end_ns, trace));
     const bool is_of_other = e.other && static_cast<std::int64_t>(e.other->rank) == s.costliest_rank;
     if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other))
         return "";
-    const std::int64_t end_ns = s.costliest_begin_ns + s.costliest_length_ns;
-    const std::string arguments = fmt::format("hotspots --rank {} --from {} --to {}", s.costliest_rank,
-                                              exact_seconds(s.costliest_begin_ns / ns_in_us * ns_in_us), up_to(end_ns));
-    return fmt::format(" Most of all once on rank {}, {} longer than on its peers: {}", s.costliest_rank,
-                       duration_text(s.costliest_ns), command_line(arguments, trace));
+    const std::string most = fmt::format(" Most of all once on rank {}, {} longer than on its peers", s.costliest_rank,
+                                         duration_text(s.costliest_ns));
+    if (!e.is_costliest_known)
+        return fmt::format("{}, {} s after the run began; no sample was taken then, so that what it did is not known: "
+                           "record with a higher --frequency.",
+                           most, exact_seconds(s.costliest_begin_ns / ns_in_us * ns_in_us));
+    return fmt::format(
+        "{}: {}", most,
+        window_command(s.costliest_rank, s.costliest_begin_ns, s.costliest_begin_ns + s.costliest_length_ns, trace));
 }
 
 std::string no_peers_in_words(const Explanation& e, const model::Profile& profile)
@@ -464,17 +480,30 @@ std::string no_peers_in_words(const Explanation& e, const model::Profile& profil
         remedy_for_one(e, "; "));
 }
 
+/// ", most of them from 0.374 s to 0.432 s, where it does so 30 of 31 times"
+std::string part_of_run_in_words(const PartOfRun& p)
+{
+    return fmt::format(", nearly all of these from {} s to {} s, where it does so {} of {} times",
+                       exact_seconds(p.begin_ns / ns_in_us * ns_in_us), up_to(p.end_ns),
+                       count_text(static_cast<std::uint64_t>(p.much_longer)),
+                       count_text(static_cast<std::uint64_t>(p.times)));
+}
+
 std::string transient_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     const bool is_one = e.longer_share >= mostly_from;
-    std::string words =
-        fmt::format(" {} (transient, {} persistent)",
-                    is_one ? "Not always, but now and then" : "Now this rank, now that", whole_percent(*e.persistent));
+    std::string words = fmt::format(" {} (transient, {} persistent)",
+                                    e.part_of_run ? "Not always, but in one part of the run"
+                                    : is_one      ? "Not always, but now and then"
+                                                  : "Now this rank, now that",
+                                    whole_percent(*e.persistent));
     if (s.much_longer > 0)
         words += fmt::format(": {} of {} times it takes half as long again, or more",
                              count_text(static_cast<std::uint64_t>(s.much_longer)),
                              count_text(static_cast<std::uint64_t>(s.compared)));
+    if (e.part_of_run)
+        words += part_of_run_in_words(*e.part_of_run);
     if (is_one)
         words +=
             fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
