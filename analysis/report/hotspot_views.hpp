@@ -48,8 +48,7 @@ Document event_view(const HotspotRequest& request);
 
 // What views of phases share.
 
-/// Of the selected functions that have path time, the one with most; and of a run without samples, what is in no
-/// function.
+/// Of the selected functions that have path time, and of what is in no function, the one with most.
 Hotspot costliest(const model::Profile& profile, const Selection& selection);
 
 /// That of so many phases it is a guess.

@@ -6,7 +6,9 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/steady_phases.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/result/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -97,31 +99,42 @@ TotalsKnown add_totals(const HotspotRequest& request, const std::vector<Window>&
     return worst;
 }
 
-/// The phase whose parts are least like those of all phases together, if there are several others, and if it has a
-/// tenth of its time elsewhere.
-std::optional<std::size_t> least_like_the_others(const std::vector<Phase>& phases)
+/// The phase whose parts are least like those of all these phases together, if there are several others, and if it has
+/// a tenth of its time elsewhere.
+std::optional<std::size_t> least_like_the_others(const std::vector<Phase>& phases, const std::vector<std::size_t>& of)
 {
     constexpr std::size_t fewest = 3;
     constexpr double far = 0.2;  // twice the part that is elsewhere: it lacks there what it has here
-    if (phases.size() < fewest)
+    if (of.size() < fewest)
         return std::nullopt;
     Characters all{};
     std::int64_t all_ns = 0;
-    for (const Phase& phase : phases) {
+    for (const std::size_t phase : of) {
         for (std::size_t i = 0; i < all.size(); ++i)
-            all[i] += phase.ns[i];
-        all_ns += phase.window.length();
+            all[i] += phases[phase].ns[i];
+        all_ns += phases[phase].window.length();
     }
-    const auto distance = [&](const Phase& phase) {
+    const auto distance = [&](std::size_t phase) {
         double sum = 0;
         for (std::size_t i = 0; i < all.size(); ++i)
-            sum += std::abs(part(phase.ns[i], phase.window.length()) - part(all[i], all_ns));
+            sum += std::abs(part(phases[phase].ns[i], phases[phase].window.length()) - part(all[i], all_ns));
         return sum;
     };
-    const auto farthest = std::max_element(phases.begin(), phases.end(),
-                                           [&](const Phase& a, const Phase& b) { return distance(a) < distance(b); });
-    return distance(*farthest) < far ? std::nullopt
-                                     : std::optional(static_cast<std::size_t>(farthest - phases.begin()));
+    const auto farthest =
+        std::max_element(of.begin(), of.end(), [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    return distance(*farthest) < far ? std::nullopt : std::optional(*farthest);
+}
+
+/// How a program starts and ends is like nothing else in it, and mostly no news.
+std::vector<std::size_t> steady_phases(const HotspotRequest& request, const std::vector<Window>& windows)
+{
+    const result::Segments segments(request.request.trace);
+    const Window steady = steady_part(request.profile, segments.records(), windows);
+    std::vector<std::size_t> phases;
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        if (is_steady(windows[i], steady))
+            phases.push_back(i);
+    return phases;
 }
 
 Row cells(std::size_t number, const Phase& phase)
@@ -188,7 +201,7 @@ Hotspot costliest(const model::Profile& profile, const Selection& selection)
             continue;
         const bool is_guessed =  // by samples of elsewhere
             row.kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
-        if ((row.kind == model::RowKind::Pseudo && row.name != model::pseudo::compute) || is_guessed)
+        if (is_guessed)
             continue;
         Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;
@@ -240,12 +253,16 @@ Document phase_view(const HotspotRequest& request)
         document.notes.emplace_back("Imb: what the path computes in the phase, less what a rank does in the mean.");
     if (known != TotalsKnown::Exactly)
         document.notes.push_back(totals_note(request.profile, windows.front()));
-    const auto is_guess = [](const Phase& phase) { return phase.function.is_below_error(); };
+    const auto is_guess = [](const Phase& phase) {
+        return phase.function.is_below_error() || phase.function.name == model::pseudo::not_sampled;
+    };
     if (const auto guesses = std::ranges::count_if(phases, is_guess); guesses > 0)
         document.notes.push_back(guesses_note(static_cast<std::uint64_t>(guesses)));
-    if (const std::optional<std::size_t> other = least_like_the_others(phases))
+    const std::vector<std::size_t> steady = steady_phases(request, windows);
+    if (const std::optional<std::size_t> other = least_like_the_others(phases, steady))
         document.notes.push_back(fmt::format(
-            "Least like the others is phase {}: {}", *other + 1,
+            "Least like the others{} is phase {}: {}",
+            steady.size() < phases.size() ? ", but for the start and the end of the run," : "", *other + 1,
             command_line(fmt::format("hotspots --from {} --to {}", exact_seconds(phases[*other].window.begin),
                                      exact_seconds(phases[*other].window.end)),
                          request.request.trace_name)));
