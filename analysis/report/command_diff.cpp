@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
+#include "analysis/report/comparison_builds.hpp"
 #include "analysis/report/left_out.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
@@ -17,7 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace critpath::report
 {
@@ -191,6 +194,19 @@ struct Run {
     Hotspots hotspots{};
 };
 
+/// How many rows are shown, of those that changed, of all.
+std::string shown_note(std::size_t shown, std::size_t changed, std::size_t little, std::size_t all)
+{
+    const std::string at_least = fmt::format("{} % of the path", percent_text(least_change));
+    std::string note =
+        changed == 0 ? fmt::format("Nothing changed by more than the sampling error and {}", at_least)
+                     : fmt::format("{} of {} that changed by more than the sampling error and {} shown; {} in all",
+                                   count_text(shown), counted(changed, "row"), at_least, count_text(all));
+    if (little > 0)
+        note += fmt::format(", {} of them changed by less", count_text(little));
+    return note + ".";
+}
+
 Document run_diff(const Request& request)
 {
     const std::string base = find_trace(request.arguments.text("BASE")).string();
@@ -202,9 +218,10 @@ Document run_diff(const Request& request)
         of->hotspots = view.items(of->profile, of->lines);
     }
     const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);
-    std::vector<Difference> differences = compare(before.hotspots, after.hotspots, renamed, view.match);
-    const std::size_t all = differences.size();
-    differences = changed_rows(std::move(differences));
+    std::vector<Difference> every_row = compare(before.hotspots, after.hotspots, renamed, view.match);
+    const std::size_t all = every_row.size();
+    auto [differences, little] =
+        changed_rows(std::move(every_row), std::max(before.hotspots.path_ns, after.hotspots.path_ns));
     const std::size_t changed = differences.size();
     if (const std::uint64_t top = request.arguments.number("--top"); top > 0 && changed > top)
         differences.resize(top);
@@ -220,19 +237,19 @@ Document run_diff(const Request& request)
                        {"rows_changed", "", static_cast<std::int64_t>(changed)},
                        {"rows", "", static_cast<std::int64_t>(all)}};
     document.tables.push_back(table_of(view, differences));
-    document.notes.push_back(
-        changed == 0 ? std::string("Nothing changed by more than the sampling error.")
-                     : fmt::format("{} of {} that changed by more than the sampling error shown; {} in all.",
-                                   count_text(differences.size()), counted(changed, "row"), count_text(all)));
+    document.notes.push_back(shown_note(differences.size(), changed, little, all));
     document.notes.emplace_back(
         "Low, high: the 95 % interval of the change by sampling; -: it is exact. How much a time varies from "
         "run to run is not in it.");
     if (view.match == MatchBy::Line)
         document.notes.emplace_back("A line that has another number in the other run is another row: compare --by "
                                     "function, too.");
-    if (renamed && std::string_view(view.by) != "rank")
+    const bool is_of_binaries = std::string_view(view.by) != "rank";
+    if (renamed && is_of_binaries)
         document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",
                                              printable(renamed->before), printable(renamed->after)));
+    if (is_of_binaries)
+        std::ranges::move(build_notes(before.profile, after.profile, renamed), std::back_inserter(document.notes));
     if (const std::string note = kinds_note(before.profile, after.profile); !note.empty())
         document.notes.push_back(note);
     if (view.needs_lines)

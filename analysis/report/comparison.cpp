@@ -125,6 +125,15 @@ std::string program(const model::Profile& profile, const std::set<std::string>& 
     return with_main.size() == 1 ? *with_main.begin() : "";
 }
 
+/// With other options, compilers make other copies of a function, and lay other parts of it elsewhere.
+std::string_view function_of(std::string_view name)
+{
+    for (const std::string_view mark : {".cold", ".llvm."})
+        if (const std::size_t at = name.find(mark); at != 0)
+            name = name.substr(0, at);
+    return binary::without_clones(name);
+}
+
 /// Functions without a symbol are called by their binary: "app+0x1200", "[app]".
 std::string renamed(const std::string& function, const Renamed& program)
 {
@@ -161,12 +170,9 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             if (item.path_ns <= 0)
                 continue;
             const bool is_module = item.kind == "module";
-            // With other options, compilers make other copies of a function.
             const bool is_sampled = item.kind == result::name(model::RowKind::Sampled);
-            std::string name(is_module    ? basename(item.name)
-                             : is_sampled ? binary::without_clones(item.name)
-                                          : item.name);
-            std::string inlined_into(binary::without_clones(item.inlined_into));
+            std::string name(is_module ? basename(item.name) : is_sampled ? function_of(item.name) : item.name);
+            std::string inlined_into(function_of(item.inlined_into));
             std::string place(basename(item.place()));
             if (program && !item.module.empty() && place == program->before) {
                 place = program->after;
@@ -207,21 +213,13 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
     return result;
 }
 
-std::vector<Difference> changed_rows(std::vector<Difference> all)
+Changed changed_rows(std::vector<Difference> all, std::int64_t path_ns)
 {
     std::erase_if(all, [](const Difference& d) { return d.change_ns() == 0 || d.is_below_error(); });
-    std::vector<std::int64_t> largest_ns;  // of the rows up to this one: it decides on the decimals of a table
-    for (const Difference& d : all) {
-        const std::int64_t high_ns = d.is_estimate ? std::llround(d.change.high) : d.change_ns();
-        largest_ns.push_back(std::max({largest_ns.empty() ? 0 : largest_ns.back(), d.before_ns, d.after_ns, high_ns}));
-    }
-    const auto is_shown_as_none = [&] {
-        const int decimals = decimals_for(largest_ns[all.size() - 1]);
-        return seconds_text(all.back().change_ns(), decimals) == seconds_text(0, decimals);
-    };
-    while (!all.empty() && is_shown_as_none())
-        all.pop_back();
-    return all;
+    const std::size_t changed = all.size();
+    std::erase_if(all, [&](const Difference& d) { return part(std::abs(d.change_ns()), path_ns) < least_change; });
+    const std::size_t little = changed - all.size();
+    return {std::move(all), little};
 }
 
 std::string kinds_note(const model::Profile& before, const model::Profile& after)

@@ -8,6 +8,7 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/statistics.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,9 +57,18 @@ std::optional<Renamed> renamed_program(const model::Profile& before, const model
 std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
                                 const std::optional<Renamed>& program = std::nullopt, MatchBy by = MatchBy::Name);
 
-/// Of rows with the largest change first, those that changed by more than samples can explain, and by something that a
-/// table of them shows: what is exact is off by some microseconds in each run.
-std::vector<Difference> changed_rows(std::vector<Difference> all);
+/// What is exact is off by some microseconds in each run, and no two runs are alike: less than this part of the path is
+/// no news.
+inline constexpr double least_change = 0.001;
+
+struct Changed {
+    std::vector<Difference> rows;
+    std::size_t little = 0;  // that changed by less
+};
+
+/// Of rows with the largest change first, those that changed by more than samples can explain. `path_ns`: of the longer
+/// run.
+Changed changed_rows(std::vector<Difference> all, std::int64_t path_ns);
 
 /// What the runs cannot be compared in, since one was recorded without it: "" or a sentence. What is not known stands
 /// as 0 in the rows.

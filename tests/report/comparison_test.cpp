@@ -3,9 +3,11 @@
 //
 // What two runs have in common, and what has changed.
 #include "analysis/report/comparison.hpp"
+#include "analysis/report/comparison_builds.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "tests/report/one_rank.hpp"
 #include "tests/report/wilson.hpp"
 #include "tests/result/samples.hpp"
 
@@ -103,6 +105,13 @@ TEST(Comparison, CopiesOfAFunctionAreIt)
     EXPECT_EQ(found[1].name, "region.part.1");
     EXPECT_EQ(found[2].name, "step");
     EXPECT_EQ(found[2].change_ns(), 0);
+    for (const char* copy : {"fb.constprop.0", "fb.part.0", "fb.isra.0", "fb.cold", "fb.part.0.cold", "fb.cold.1",
+                             "fb.llvm.1234", "fb.lto_priv.0"}) {
+        const std::vector<Difference> copies = compare(run({"fb"}), run({copy}));
+        ASSERT_EQ(copies.size(), 1U) << copy;
+        EXPECT_EQ(copies[0].name, "fb");
+        EXPECT_EQ(copies[0].change_ns(), 0);
+    }
 }
 
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
@@ -123,30 +132,29 @@ TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
     EXPECT_FALSE(work->is_below_error());
 }
 
-// Rows with other times in the other run: each is matched by what identifies it there.
-TEST(Comparison, WhatATableWouldShowAsNothingHasNotChanged)
+TEST(Comparison, WhatIsLessThanAThousandthOfThePathIsNoNews)
 {
-    const auto names = [](const std::vector<std::int64_t>& changes_ns, std::int64_t before_ns) {
+    const auto changes = [](const std::vector<std::int64_t>& changes_ns, std::int64_t path_ns) {
         std::vector<Difference> all;
         for (const std::int64_t change_ns : changes_ns) {
             Difference& d = all.emplace_back();
-            d.before_ns = before_ns;
-            d.after_ns = before_ns + change_ns;
+            d.before_ns = 1'000'000'000;
+            d.after_ns = d.before_ns + change_ns;
             const auto exact = static_cast<double>(change_ns);
             d.change = {exact, exact};
         }
+        const Changed changed = changed_rows(all, path_ns);
         std::vector<std::int64_t> left;
-        for (const Difference& d : changed_rows(all))
+        for (const Difference& d : changed.rows)
             left.push_back(d.change_ns());
+        left.push_back(static_cast<std::int64_t>(changed.little));
         return left;
     };
     using Changes = std::vector<std::int64_t>;
-    EXPECT_EQ(names({900'000'000, -1'000'000, 500'000, -499'999, 0}, 1'000'000'000),
-              (Changes{900'000'000, -1'000'000, 500'000}))
-        << "1.000 has three decimals";
-    EXPECT_EQ(names({50'000, 400}, 10'000'000), (Changes{50'000})) << "0.010000 has six";
-    EXPECT_EQ(names({300'000}, 5'000'000'000), Changes{});
-    EXPECT_EQ(names({}, 0), Changes{});
+    EXPECT_EQ(changes({900'000'000, -2'000'000, 2'000'000, -1'999'999, 0}, 2'000'000'000),
+              (Changes{900'000'000, -2'000'000, 2'000'000, 1}));
+    EXPECT_EQ(changes({300'000}, 5'000'000'000), (Changes{1}));
+    EXPECT_EQ(changes({}, 0), (Changes{0}));
 }
 
 TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
@@ -258,6 +266,45 @@ TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
     EXPECT_FALSE(renamed_program(app, with_app));
     EXPECT_FALSE(renamed_program(with_app, app));
     EXPECT_TRUE(renamed_program(app, other));
+}
+
+/// A run of "app", all of it in functions of these names.
+model::Profile run_with(const std::vector<std::string>& names, const std::string& build_id)
+{
+    OneRank run;
+    for (const std::string& name : names)
+        run.add(name, model::CallPathId::none(), 1'000'000);
+    for (model::Row& row : run.profile().rows)
+        row.module = "/bin/app";
+    run.profile().modules = {{"/bin/app", build_id}};
+    run.profile().facts["path_ns"] = 1'000'000 * static_cast<std::int64_t>(names.size());
+    return run.profile();
+}
+
+TEST(Comparison, BinariesThatDifferAreSaidTo)
+{
+    const auto named = run_with({"f", "g"}, "12"), rebuilt = run_with({"f", "h"}, "34");
+    const auto stripped = run_with({"app+0x10", "app+0x20"}, "12"), other = run_with({"app+0x30", "app+0x40"}, "34");
+    using testing::ElementsAre;
+    using testing::IsEmpty;
+    using testing::StartsWith;
+    EXPECT_THAT(build_notes(named, named, std::nullopt), IsEmpty());
+    EXPECT_THAT(build_notes(stripped, stripped, std::nullopt), IsEmpty());
+    EXPECT_THAT(build_notes(named, run_with({"f"}, ""), std::nullopt), IsEmpty()) << "nobody knows";
+    EXPECT_THAT(build_notes(named, rebuilt, std::nullopt), ElementsAre("Built anew between the runs: app."));
+    EXPECT_THAT(build_notes(stripped, rebuilt, std::nullopt),
+                ElementsAre(StartsWith("In the base, app has no symbols")));
+    EXPECT_THAT(build_notes(named, stripped, std::nullopt),
+                ElementsAre(StartsWith("In the trace, app has no symbols")));
+    EXPECT_THAT(build_notes(stripped, other, std::nullopt),
+                ElementsAre(StartsWith("app was built anew between the runs, so that a place in it (app+0x...)")));
+    model::Profile new_name = run_with({"new+0x30", "new+0x40"}, "34");
+    for (model::Row& row : new_name.rows)
+        row.module = "/bin/new";
+    new_name.modules = {{"/bin/new", "34"}};
+    EXPECT_THAT(build_notes(named, new_name, std::nullopt), IsEmpty());
+    EXPECT_THAT(build_notes(named, new_name, Renamed{"app", "new"}),
+                ElementsAre(StartsWith("In the trace, new has no")));
 }
 
 TEST(Comparison, RunsOfDifferentKindsAreSaidToBe)
