@@ -7,6 +7,7 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_beside.hpp"
+#include "analysis/report/explain_sites.hpp"
 #include "analysis/report/explain_table.hpp"
 #include "analysis/report/explain_when.hpp"
 #include "analysis/report/hotspots.hpp"
@@ -54,18 +55,27 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
                         !has_samples(profile) ? "no samples" : "only samples that timers took (cpu-timer)"));
 }
 
-/// Reads the path only if that is asked for: it may be long.
-void add_times(const Request& request, const model::Profile& profile, std::vector<Explanation>& explanations)
+/// What the path itself tells, which is read only if that is asked for: it may be long.
+void add_path(const Request& request, const model::Profile& profile, binary::SourceLines& lines,
+              std::vector<Explanation>& explanations)
 {
-    if (std::ranges::none_of(explanations, is_of_some_times))
+    const auto has_several_ranks = [](const Explanation& e) { return e.ranks_on_path > 1 && e.stretch->compared > 0; };
+    const auto is_asked = [&](const Explanation& e) { return is_of_some_times(e) || has_several_ranks(e); };
+    if (std::ranges::none_of(explanations, is_asked))
         return;
     const result::Segments segments(request.trace);
     segments.check(profile);
     const result::Attributions attributions(request.trace);
     attributions.check(profile);
-    for (Explanation& e : explanations)
+    for (Explanation& e : explanations) {
+        if (!is_asked(e))
+            continue;
+        const std::vector<PathGap> gaps = gaps_on_path(profile, *e.stretch, segments.records());
         if (is_of_some_times(e))
-            add_times(profile, {segments.records(), attributions.records()}, e);
+            add_times(profile, gaps, attributions.records(), e);
+        if (has_several_ranks(e))
+            add_sites(profile, gaps, lines, e);
+    }
 }
 
 Document run_explain(const Request& request)
@@ -80,7 +90,7 @@ Document run_explain(const Request& request)
         explanations.push_back(explain(profile, i, &lines));
         shown_ns += profile.stretches[i].path_ns;
     }
-    add_times(request, profile, explanations);
+    add_path(request, profile, lines, explanations);
     const auto path = profile.facts.find("path_ns");
     const std::int64_t path_ns = path == profile.facts.end() ? 0 : path->second;
     const double share = path_ns > 0 ? static_cast<double>(shown_ns) / static_cast<double>(path_ns) : 0;

@@ -190,6 +190,12 @@ struct PartOfRun {
     std::int64_t times = 0;
 };
 
+/// A rank that comes to the stretch from another call of the function before it than the one with the most of it.
+struct OtherCall {
+    std::size_t rank = 0;
+    std::string own_site, site;  // of the rank with the most of it, and of this one
+};
+
 struct Explanation : Reason {
     // Reason: of all ranks on the path together; but for the cause, where `named` is there.
     std::shared_ptr<const model::Stretch> stretch;
@@ -225,6 +231,7 @@ struct Explanation : Reason {
     // others that have another one, the one with the most, if that is much.
     std::optional<RankReason> named, other;
     PageFaults faults;
+    std::optional<OtherCall> other_call;
     std::optional<PartOfRun> part_of_run;  // of what is transient
     bool is_costliest_known = true;        // something tells what was done when it took longer most
     std::optional<Untold> untold;          // of those with peers

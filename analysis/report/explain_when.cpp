@@ -51,7 +51,7 @@ std::vector<PathGap> gaps_by(GapMatch match, const model::Profile& profile, cons
             continue;
         if (match.by_call_after && (i + 1 == segments.size() || !is_call(segments[i + 1].call, stretch.after)))
             continue;
-        gaps.push_back({{segment.begin, segment.end}, profile.location_process[segment.location]});
+        gaps.push_back({{segment.begin, segment.end}, profile.location_process[segment.location], {segment.call}});
     }
     return gaps;
 }
@@ -173,15 +173,15 @@ bool is_of_some_times(const Explanation& e)
     return e.verdict == Verdict::Transient || (e.other && !e.is_at_start());
 }
 
-void add_times(const model::Profile& profile, const division::PathRecords& records, Explanation& e)
+void add_times(const model::Profile& profile, const std::vector<PathGap>& gaps,
+               std::span<const model::Attribution> attributions, Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     if (e.verdict == Verdict::Transient)
-        e.part_of_run = one_part(gaps_on_path(profile, s, records.segments), e);
+        e.part_of_run = one_part(gaps, e);
     if (s.costliest_rank >= 0)
-        e.is_costliest_known =
-            is_anything_known(profile, records.attributions, static_cast<std::size_t>(s.costliest_rank),
-                              {s.costliest_begin_ns, s.costliest_begin_ns + s.costliest_length_ns});
+        e.is_costliest_known = is_anything_known(profile, attributions, static_cast<std::size_t>(s.costliest_rank),
+                                                 {s.costliest_begin_ns, s.costliest_begin_ns + s.costliest_length_ns});
 }
 
 }  // namespace critpath::report

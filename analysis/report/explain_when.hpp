@@ -20,6 +20,7 @@ namespace critpath::report
 struct PathGap {
     division::Window window;
     std::size_t rank = 0;
+    model::CallPathId before = model::CallPathId::none();  // the call that it lies behind
 };
 
 /// Those of a stretch, in the order of time. Segments tell the call before a gap, and not always the one behind it:
@@ -27,10 +28,11 @@ struct PathGap {
 std::vector<PathGap> gaps_on_path(const model::Profile& profile, const model::Stretch& stretch,
                                   std::span<const model::Segment> segments);
 
-/// Whether it is worth asking the records of the path for that.
+/// What differs from time to time, of which the records of the path tell more.
 bool is_of_some_times(const Explanation& e);
 
-/// Adds to an explanation of some times what `records`, those of the path of `profile`, tell of them.
-void add_times(const model::Profile& profile, const division::PathRecords& records, Explanation& e);
+/// Adds to such an explanation what these tell. `gaps`: of its stretch.
+void add_times(const model::Profile& profile, const std::vector<PathGap>& gaps,
+               std::span<const model::Attribution> attributions, Explanation& e);
 
 }  // namespace critpath::report

@@ -210,6 +210,17 @@ std::string peers_in_words(const Explanation& e)
     }
 }
 
+/// Peers are so by the functions of the calls, and their order.
+std::string other_call_in_words(const Explanation& e)
+{
+    if (!e.other_call)
+        return "";
+    return fmt::format(
+        " Rank {} comes here from another {} ({}) than rank {} ({}): what they do may be different work.",
+        e.other_call->rank, e.call_before, basename(printable(e.other_call->site)), e.rank,
+        basename(printable(e.other_call->own_site)));
+}
+
 /// " Rank 0 takes 11.0 times as long as its peers: +100 % of the difference by more of its time blocked."
 std::string rank_in_words(const RankReason& rank, const Explanation& e)
 {
@@ -246,7 +257,7 @@ std::string comparison_in_words(const Explanation& e)
     if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",
                              whole_percent(1 - part(s.compared_ns, s.looked_at_ns)));
-    return peers_in_words(e) + words + misses_in_words(e) + untold_in_words(e);
+    return peers_in_words(e) + words + other_call_in_words(e) + misses_in_words(e) + untold_in_words(e);
 }
 
 /// "in read_config (96 %)", "as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.

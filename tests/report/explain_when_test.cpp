@@ -67,7 +67,7 @@ struct Loop {
         Explanation e = explain(profile, 0);
         EXPECT_EQ(e.verdict, Verdict::Transient);
         EXPECT_TRUE(is_of_some_times(e));
-        add_times(profile, {segments, attributions}, e);
+        add_times(profile, gaps_on_path(profile, *e.stretch, segments), attributions, e);
         return e;
     }
 
