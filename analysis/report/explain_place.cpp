@@ -44,12 +44,27 @@ std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
     return way;
 }
 
+/// Where a call is made.
+struct Site {
+    std::string text;     // as in Explanation; empty: not known
+    std::string address;  // "solve+0x1234"; likewise
+};
+
 /// The ways to the two calls, and where these are made.
 struct Ways {
     std::vector<CallPathId> before, after;
     std::size_t common = 0;  // functions that both calls were made by
-    std::string before_site, after_site;
+    Site before_site, after_site;
 };
+
+Site site_of(const model::Profile& profile, CallPathId call, std::int64_t address, binary::SourceLines& lines)
+{
+    const CallPathId caller = call.valid() ? profile.call_paths[call.value].parent : CallPathId::none();
+    if (address == 0 || !caller.valid())
+        return {};
+    return {site_text(profile, call, static_cast<std::uint64_t>(address), lines),
+            fmt::format("{}+{:#x}", basename(profile.row(caller).module), address)};
+}
 
 Ways ways_of(const model::Profile& profile, const model::Stretch& stretch, binary::SourceLines* lines)
 {
@@ -61,11 +76,8 @@ Ways ways_of(const model::Profile& profile, const model::Stretch& stretch, binar
         ++ways.common;
     if (lines == nullptr)
         return ways;
-    const auto site_of = [&](CallPathId call, std::int64_t site) {
-        return call.valid() ? site_text(profile, call, static_cast<std::uint64_t>(site), *lines) : std::string();
-    };
-    ways.before_site = site_of(stretch.before, stretch.before_site);
-    ways.after_site = site_of(stretch.after, stretch.after_site);
+    ways.before_site = site_of(profile, stretch.before, stretch.before_site, *lines);
+    ways.after_site = site_of(profile, stretch.after, stretch.after_site, *lines);
     return ways;
 }
 
@@ -74,10 +86,17 @@ std::string short_name(const model::Profile& profile, CallPathId path)
     return shorten_name(printable(profile.row(path).name), sentence_name_width);
 }
 
+/// Of the site of a call.
+enum class ShownSite : std::uint8_t {
+    Line,           // only if it is known
+    Site,           // even if it is an address
+    LineAndAddress  // several calls are made in one line
+};
+
 /// What is said of a place beyond what mostly is enough.
 struct Emphasis {
-    bool before_site = false, after_site = false;  // even if these are addresses
-    std::map<CallPathId, std::string> functions;   // however far from the call, as they read
+    ShownSite before_site = ShownSite::Line, after_site = ShownSite::Line;
+    std::map<CallPathId, std::string> functions;  // however far from the call, as they read
 };
 
 /// The last few of them, and those that must not be left out.
@@ -100,11 +119,21 @@ std::string names(const model::Profile& profile, const std::vector<CallPathId>& 
     return fmt::format("{}", fmt::join(words, " > "));
 }
 
-/// " (solve.c:12)"; addresses are for machines, unless nothing else tells stretches apart.
-std::string site_in_words(const std::string& site, bool is_emphasized)
+/// "solve.c:12", "solve+0x1234", "solve.c:12, solve+0x1234".
+std::string site_words(const Site& site, ShownSite shown)
 {
-    const bool is_line = site.find(':') != std::string::npos;
-    return site.empty() || (!is_line && !is_emphasized) ? "" : fmt::format(" ({})", basename(printable(site)));
+    const std::string words(basename(printable(site.text)));
+    return shown == ShownSite::LineAndAddress && site.text != site.address
+               ? fmt::format("{}, {}", words, printable(site.address))
+               : words;
+}
+
+/// " (solve.c:12)"; addresses are for machines, unless nothing else tells stretches apart.
+std::string site_in_brackets(const Site& site, ShownSite shown)
+{
+    const bool is_line = site.text.find(':') != std::string::npos;
+    return site.text.empty() || (!is_line && shown == ShownSite::Line) ? ""
+                                                                       : fmt::format(" ({})", site_words(site, shown));
 }
 
 struct PlaceWords {
@@ -119,7 +148,8 @@ PlaceWords words_of(const model::Profile& profile, const Ways& ways, const Empha
             ways.before.empty() ? "the start of the process"
                                 : names(profile, ways.before, ways.common, ways.before.size(), emphasis),
             names(profile, ways.after, ways.common, ways.after.size(), emphasis),
-            site_in_words(ways.before_site, emphasis.before_site), site_in_words(ways.after_site, emphasis.after_site)};
+            site_in_brackets(ways.before_site, emphasis.before_site),
+            site_in_brackets(ways.after_site, emphasis.after_site)};
 }
 
 /// The index of the first function in which the ways differ; the end of the shorter one if there is none.
@@ -144,7 +174,8 @@ bool emphasize(const model::Profile& profile, const std::vector<CallPathId>& one
     const model::CallPath& call = profile.call_paths[one[i].value];
     const std::string site = lines != nullptr ? site_text(profile, one[i], call.site, *lines) : "";
     const bool are_named_apart = profile.row(one[i]).name != profile.row(other[i]).name;
-    text = are_named_apart ? printable(profile.row(one[i]).name) : name + site_in_words(site, true);
+    text =
+        are_named_apart ? printable(profile.row(one[i]).name) : name + site_in_brackets({site, site}, ShownSite::Site);
     return true;
 }
 
@@ -155,14 +186,23 @@ bool have_same_caller(const model::Profile& profile, const std::vector<CallPathI
            profile.row_of(one[one.size() - 2]) == profile.row_of(other[other.size() - 2]);
 }
 
+/// How a call of one function is told from another one in the same function, if they are not the same; has it shown so.
+bool emphasize(const Site& site, const Site& other, ShownSite& shown)
+{
+    if (site.address == other.address)
+        return false;
+    shown = std::max(shown, site.text == other.text ? ShownSite::LineAndAddress : ShownSite::Site);
+    return true;
+}
+
 /// What `ways` need to be told from `other`, which reads alike. Where a function makes several calls says most.
 void tell_apart(const model::Profile& profile, const Ways& ways, const Ways& other, binary::SourceLines* lines,
                 Emphasis& emphasis)
 {
-    const bool before = ways.before_site != other.before_site && have_same_caller(profile, ways.before, other.before);
-    const bool after = ways.after_site != other.after_site && have_same_caller(profile, ways.after, other.after);
-    emphasis.before_site = emphasis.before_site || before;
-    emphasis.after_site = emphasis.after_site || after;
+    const bool before = have_same_caller(profile, ways.before, other.before) &&
+                        emphasize(ways.before_site, other.before_site, emphasis.before_site);
+    const bool after = have_same_caller(profile, ways.after, other.after) &&
+                       emphasize(ways.after_site, other.after_site, emphasis.after_site);
     if (!before && !after && !emphasize(profile, ways.before, other.before, lines, emphasis))
         emphasize(profile, ways.after, other.after, lines, emphasis);
 }
@@ -182,9 +222,9 @@ std::string innermost_emphasized(const std::vector<CallPathId>& way, const Empha
 std::string emphasis_in_words(const Ways& ways, const Emphasis& emphasis)
 {
     std::string sites;
-    const auto add_site = [&](bool is_emphasized, std::string_view preposition, const std::string& site) {
-        if (is_emphasized && !site.empty())
-            sites += fmt::format("{}{} {}", sites.empty() ? "" : " ", preposition, basename(printable(site)));
+    const auto add_site = [&](ShownSite shown, std::string_view preposition, const Site& site) {
+        if (shown != ShownSite::Line && !site.text.empty())
+            sites += fmt::format("{}{} {}", sites.empty() ? "" : " ", preposition, site_words(site, shown));
     };
     add_site(emphasis.before_site, "from", ways.before_site);
     add_site(emphasis.after_site, "to", ways.after_site);
@@ -235,8 +275,8 @@ void add_place(const model::Profile& profile, std::size_t stretch, binary::Sourc
     e.caller = words.caller;
     e.before = words.before;
     e.after = words.after;
-    e.before_site = ways.before_site;
-    e.after_site = ways.after_site;
+    e.before_site = ways.before_site.text;
+    e.after_site = ways.after_site.text;
     e.before_shown_site = words.before_site;
     e.after_shown_site = words.after_site;
     e.apart = emphasis_in_words(ways, emphasis);

@@ -55,7 +55,7 @@ void add_sites(const model::Profile& profile, std::span<const PathGap> gaps, bin
     const auto own = ranks.find(e.rank);
     if (own == ranks.end())
         return;
-    const auto site_of = [&](const RankCalls& rank) {
+    const auto site_text_of = [&](const RankCalls& rank) {
         const model::CallPathId call = *rank.calls.begin();
         return site_text(profile, call, profile.call_paths[call.value].site, lines);
     };
@@ -64,7 +64,7 @@ void add_sites(const model::Profile& profile, std::span<const PathGap> gaps, bin
         if (!are_disjoint(calls.calls, own->second.calls) || (most != nullptr && calls.ns <= most->ns) ||
             part(calls.ns, e.stretch->path_ns) < least_of_stretch)
             continue;
-        OtherCall found{rank, site_of(own->second), site_of(calls)};
+        OtherCall found{rank, site_text_of(own->second), site_text_of(calls)};
         if (found.own_site.empty() || found.site.empty() || found.own_site == found.site)
             continue;
         most = &calls;

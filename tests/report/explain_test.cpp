@@ -71,6 +71,32 @@ TEST(Explain, NamesTheAddressesInWhichStretchesDiffer)
                 HasSubstr("exchange > MPI_Waitall to MPI_Allreduce in"));
 }
 
+/// Several calls of one function in a line.
+TEST(Explain, NamesTheAddressesOfCallsInOneLine)
+{
+    model::Profile p = one_stretch();
+    for (model::Row& row : p.rows)
+        row.module = "/bin/app";
+    p.modules = {{"/bin/app", "", true}};
+    p.source_files = {"/src/farm.c"};
+    p.source_functions = {{"exchange", 0, 10}};
+    p.stretches.resize(2, p.stretches[0]);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        const std::uint64_t site = 0x1230 + i;
+        p.source_frames.push_back({0, site, 0, 0, 15});
+        p.call_paths.push_back({{3}, {2}, site});
+        p.stretches[i].before = {static_cast<std::uint32_t>(p.call_paths.size() - 1)};
+        p.stretches[i].before_site = static_cast<std::int64_t>(site);
+    }
+    binary::SourceLines lines = source_lines(p);
+    const Explanation second = explain(p, 1, &lines);
+    EXPECT_EQ(second.before, "exchange > MPI_Waitall");
+    EXPECT_EQ(second.before_shown_site, " (farm.c:15, app+0x1231)");
+    EXPECT_EQ(second.apart, "from farm.c:15, app+0x1231");
+    p.stretches.pop_back();
+    EXPECT_EQ(explain(p, 0, &lines).before_shown_site, " (farm.c:15)");
+}
+
 /// A function that another one calls at several places.
 TEST(Explain, NamesTheCallInWhichStretchesDiffer)
 {
