@@ -479,6 +479,19 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
         window_command(s.costliest_rank, s.costliest_begin_ns, s.costliest_begin_ns + s.costliest_length_ns, trace));
 }
 
+/// Of a function that makes the calls itself, and so is named as their place already: what can be changed are lines of
+/// it. These are known where those of the calls are.
+std::string lines_in_words(const Explanation& e, std::string_view trace)
+{
+    const std::vector<FunctionShare>& functions = e.code.functions;
+    if (functions.empty() || functions.front().share < most_from || !functions.front().inlined.empty() ||
+        printable(functions.front().name) != e.innermost_caller || e.after_site.find(':') == std::string::npos)
+        return "";
+    const std::string ranks = e.rank_share >= mostly_from ? fmt::format("--rank {} ", e.rank) : "";
+    return fmt::format(" Lines of {}: {}", functions.front().short_name,
+                       command_line(fmt::format("annotate {}{}", ranks, shell_quoted(functions.front().name)), trace));
+}
+
 std::string no_peers_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
@@ -626,8 +639,9 @@ std::string Explanation::sentence(const model::Profile& profile, std::string_vie
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
     words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
+    const std::string times = costliest_in_words(*this, trace);
     return words + verdict_in_words(*this, profile) + other_in_words(*this) + left_out_in_words(*this, profile) +
-           besides_in_words(*this) + costliest_in_words(*this, trace);
+           besides_in_words(*this) + (times.empty() ? lines_in_words(*this, trace) : times);
 }
 
 }  // namespace critpath::report

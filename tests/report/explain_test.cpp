@@ -97,6 +97,31 @@ TEST(Explain, NamesTheAddressesOfCallsInOneLine)
     EXPECT_EQ(explain(p, 0, &lines).before_shown_site, " (farm.c:15)");
 }
 
+/// Of the function that makes the calls, lines are what is to be looked at.
+TEST(Explain, ShowsTheLinesOfTheFunctionThatMakesTheCalls)
+{
+    model::Profile p = one_stretch();
+    for (model::Row& row : p.rows)
+        row.module = "/bin/app";
+    p.modules = {{"/bin/app", "", true}};
+    p.source_files = {"/src/farm.c"};
+    p.source_functions = {{"step", 0, 10}};
+    p.source_frames = {{0, 0x1230, 0, 0, 15}};
+    p.stretches[0].after_site = 0x1230;
+    set_code(p, {{sampled("step"), {0, {}, 900 * ms, 90}}, {sampled("other"), {0, {}, 100 * ms, 10}}});
+    const auto words = [&] {
+        binary::SourceLines lines = source_lines(p);
+        return explain(p, 0, &lines).sentence(p, "the trace");
+    };
+    EXPECT_THAT(words(), EndsWith(" Lines of step: cpreport annotate --rank 3 step 'the trace'"));
+    p.stretches[0].after_site = 0x1240;  // nobody knows its line
+    EXPECT_THAT(words(), Not(HasSubstr("annotate")));
+    p.stretches[0].after_site = 0x1230;
+    p.stretch_code[0].ns = 400 * ms;
+    p.stretch_code[1].ns = 600 * ms;
+    EXPECT_THAT(words(), Not(HasSubstr("annotate"))) << "the other function has a name to look for";
+}
+
 /// A function that another one calls at several places.
 TEST(Explain, NamesTheCallInWhichStretchesDiffer)
 {
