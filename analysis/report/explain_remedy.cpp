@@ -55,7 +55,9 @@ std::string waited_for(const Explanation& e)
         blocked_for, [&](const BlockedFor& f) { return by.find(f.part_of_name) != std::string::npos; });
     if (known != std::end(blocked_for))
         return fmt::format("{}: {} ({})", where, known->what, by);
-    return fmt::format("{}: files, locks, memory{}", where, e.has_threads ? ", threads of its own" : "");
+    // Whom a signal stops is blocked wherever it was.
+    return fmt::format("{}: files, locks, memory{}, or a stop (SIGSTOP, a debugger)", where,
+                       e.has_threads ? ", threads of its own" : "");
 }
 
 namespace

@@ -18,8 +18,8 @@ struct Remedy {
 
 Remedy remedy_of(Factor cause, const Explanation& explanation);
 
-/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory", "in load: a file, a pipe or a
-/// socket (read)".
+/// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory, or a stop", "in load: a file, a
+/// pipe or a socket (read)".
 std::string waited_for(const Explanation& explanation);
 
 }  // namespace critpath::report

@@ -461,7 +461,9 @@ TEST(ExplainCode, WhereItIsBlockedIsSaid)
     EXPECT_THAT(sentence(p),
                 HasSubstr("find out what it waits for outside of MPI: a file, a pipe or a socket (read)."));
     add_code(p, {sampled("main"), sampled("spread"), pseudo("[blocked]")}, {0, {}, 3000 * ms, 0, 0, 0});
-    EXPECT_THAT(sentence(p), HasSubstr("find out what it waits for in spread: files, locks, memory."));
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr("find out what it waits for in spread: files, locks, memory, or a stop (SIGSTOP, a debugger)."));
 }
 
 /// The peers are blocked in `load`, too: what is to be mended is where they are not.
@@ -526,11 +528,17 @@ TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
     s.processor_ns = 100 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
     EXPECT_THAT(sentence(p), HasSubstr("It was blocked otherwise for 350 ms of that."));
-    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("waits for outside of MPI: files, locks, memory, or a stop (SIGSTOP, a debugger)."));
     p.location_process = {0, 1, 2, 2, 3};
-    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory.")) << "others have some";
+    EXPECT_THAT(sentence(p),
+                HasSubstr("waits for outside of MPI: files, locks, memory, or a stop (SIGSTOP, a debugger)."))
+        << "others have some";
     p.location_process = {0, 1, 2, 3, 3};
-    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory, threads of its own."));
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(
+            "waits for outside of MPI: files, locks, memory, threads of its own, or a stop (SIGSTOP, a debugger)."));
 }
 
 /// It works less itself, which is no advantage, and no less work.

@@ -167,7 +167,8 @@ TEST(Explain, WhatIsSaidOfARankIsItsOwnReason)
                           "time blocked."));
     EXPECT_THAT(sentence(p),
                 HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %): find out what it waits for outside "
-                          "of MPI: files, locks, memory. Rank 1 has 64 % of the difference for its own reason, in 1 of "
+                          "of MPI: files, locks, memory, or a stop (SIGSTOP, a debugger). Rank 1 has 64 % of the "
+                          "difference for its own reason, in 1 of "
                           "10 times: look at what it does then and not at other times, and what disturbs it."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("move work")));
     EXPECT_THAT(e.headline(), testing::EndsWith("100 % longer than its peers, persistent ranks, rank 3 most (blocked), "
