@@ -19,10 +19,47 @@
 namespace critpath::report
 {
 
+namespace
+{
+
+constexpr double worth_saying = 0.01;  // of the whole path
+
+/// The function of CPython that runs what is written in Python; it has clones.
+bool is_interpreter(const model::Row& row)
+{
+    return row.name.starts_with("_PyEval_EvalFrameDefault") || row.name.starts_with("PyEval_EvalFrameDefault");
+}
+
+/// What CPython names in a perf map.
+bool is_python(const model::Row& row)
+{
+    return row.module == made_code && row.name.starts_with("py::");
+}
+
+/// Where all functions of Python are the one that runs them; empty elsewhere.
+std::string python_note(const model::Profile& profile, const Hotspots& functions, std::int64_t all_ns)
+{
+    if (std::ranges::any_of(profile.rows, is_python))
+        return "";
+    std::int64_t ns = 0;
+    for (std::size_t i = 0; i < functions.items.size(); ++i)
+        ns += is_interpreter(profile.rows[i]) ? functions.items[i].sampled_ns : 0;
+    if (part(ns, functions.path_ns) < worth_saying || part(ns, all_ns) < notable_share)
+        return "";
+    const auto call_graph = profile.properties.find("call_graph");
+    const bool has_callers = call_graph != profile.properties.end() && call_graph->second.starts_with("dwarf");
+    return fmt::format("Functions written in Python have no names: {} % of the path is in the interpreter's own, which "
+                       "runs them (_PyEval_EvalFrameDefault). CPython names them from 3.12 on: record python3 -X "
+                       "perf{}.",
+                       percent_text(part(ns, functions.path_ns)),
+                       has_callers ? "" : ", with cpcollect --call-graph=dwarf for their callers");
+}
+
+}  // namespace
+
 std::vector<std::string> unnamed_notes(const model::Profile& profile, const Selection& selection)
 {
     constexpr std::size_t most = 3;
-    constexpr double worth_saying = 0.01;  // of the whole path
     const Hotspots functions = by_function(profile, selection);
     std::int64_t all_ns = 0;
     std::map<std::string_view, std::int64_t> unnamed;  // by module
@@ -44,6 +81,8 @@ std::vector<std::string> unnamed_notes(const model::Profile& profile, const Sele
             "symbols for them: name the directory of its debug file in CRITPATH_DEBUG_PATH (this run need not be "
             "recorded again), or do not strip it.",
             basename(module), percent_text(part(ns, functions.path_ns))));
+    if (std::string note = python_note(profile, functions, all_ns); !note.empty())
+        notes.push_back(std::move(note));
     return notes;
 }
 

@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 void add(OneRank& run, const std::string& function, const std::string& module, std::int64_t ns)
 {
@@ -41,6 +42,23 @@ TEST(UnnamedNote, SaysOfWhichBinariesAndHowTheyGetNames)
     EXPECT_THAT(unnamed_notes(run.profile(), {{}, "libm"}), ElementsAre(HasSubstr("libm.so.6 that have 2.5 %")));
     run.pseudo("[blocked]", CallPathId::none(), 3000);
     EXPECT_THAT(unnamed_notes(run.profile(), {{}, "libm"}), IsEmpty());
+}
+
+TEST(UnnamedNote, SaysHowFunctionsOfPythonGetNames)
+{
+    OneRank run;
+    add(run, "_PyEval_EvalFrameDefault", "/usr/bin/python3.12", 300);
+    add(run, "PyObject_Free", "/usr/bin/python3.12", 700);
+    EXPECT_THAT(unnamed_notes(run.profile()),
+                ElementsAre(AllOf(HasSubstr("30.0 % of the path is in the interpreter's own"),
+                                  HasSubstr("python3 -X perf, "), HasSubstr("--call-graph=dwarf"))));
+    run.profile().properties["call_graph"] = "dwarf,4096";
+    EXPECT_THAT(unnamed_notes(run.profile()), ElementsAre(Not(HasSubstr("--call-graph"))));
+    OneRank named = run;
+    add(named, "py::run:/src/run.py", "[jit]", 10);
+    EXPECT_THAT(unnamed_notes(named.profile()), IsEmpty());
+    add(run, "dgemm", "/lib/libblas.so", 10'000);
+    EXPECT_THAT(unnamed_notes(run.profile()), IsEmpty()) << "little of it";
 }
 
 TEST(UnnamedNote, SaysNothingWhereThereAreNames)
