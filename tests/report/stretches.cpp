@@ -78,6 +78,16 @@ model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_n
     return p;
 }
 
+model::Profile without_code(model::Profile profile)
+{
+    for (model::Row& row : profile.rows)
+        if (row.kind == model::RowKind::Sampled)
+            row.module = "/bin/app";
+    profile.stretch_code.clear();
+    profile.stretches[0].code_gaps = profile.stretches[0].gaps;
+    return profile;
+}
+
 void set_code(model::Profile& profile, const std::vector<std::pair<model::Row, model::StretchCode>>& code)
 {
     for (const auto& [row, amount] : code)

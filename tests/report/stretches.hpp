@@ -24,6 +24,9 @@ model::Profile two_alike();
 /// As one_stretch, where other threads take so long in "loop" while the one on the path waits, of 1 s.
 model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_ns);
 
+/// As it was given, but for its code; its functions are those of a binary.
+model::Profile without_code(model::Profile profile);
+
 /// `code`: of the stretch, by function.
 void set_code(model::Profile& profile, const std::vector<std::pair<model::Row, model::StretchCode>>& code);
 /// `path`: from the outermost function to the one whose code it is.
