@@ -183,11 +183,11 @@ struct PageFaults {
     std::int64_t longer_ns = 0;       // on the processor
 };
 
-/// The one that holds nearly all times at which a stretch takes half as long again as its peers, or more.
+/// The one in which a stretch takes longer than on its peers, where there is one.
 struct PartOfRun {
     std::int64_t begin_ns = 0, end_ns = 0;  // since the run began
-    std::int64_t much_longer = 0;           // of the times in it, as many as take so long
-    std::int64_t times = 0;
+    std::int64_t times = 0;                 // on the path, in it,
+    std::int64_t much_longer = 0;           // and of these, half as long again as on the peers, or more
 };
 
 /// A rank that comes to the stretch from another call of the function before it than the one with the most of it.

@@ -195,7 +195,7 @@ std::string verdict_alone(const Explanation& e)
     if (e.verdict == Verdict::PersistentNode)
         return fmt::format("{} {}", name(e.verdict), printable(e.node));
     if (e.part_of_run)
-        return fmt::format("{} in one part of the run", name(e.verdict));
+        return fmt::format("{}, mostly in one part of the run", name(e.verdict));
     if (e.verdict != Verdict::PersistentRank)
         return std::string(name(e.verdict));
     if (!e.is_always_one_rank())

@@ -18,7 +18,6 @@ namespace
 
 // What makes long times one part of the run. docs/ALGORITHM, "Explanations", has the reasons.
 constexpr std::int64_t least_times = 5;      // fewer may be neighbours by chance
-constexpr double least_inside = 0.9;         // of the long ones: in the part
 constexpr double least_long = 0.8;           // of those in the part: long
 constexpr double most_of_run = 0.9;          // of all times: in a part that is not the whole
 constexpr double same_path_within = 0.1;     // of the stretch: what segments tell of it
@@ -99,9 +98,10 @@ double longer_in(const Range& part, const std::vector<PathGap>& gaps, std::size_
     return longer_ns;
 }
 
-/// The part of the run that those times lie in at which it takes half as long again as its peers, or more. Segments do
-/// not tell what peers took, so these are taken to be the longest ones of the rank; which is believed if they are as
-/// much longer than those of the rest of the run as the rank is longer than its peers.
+/// The part of the run in which the rank that takes longer does so. Segments do not tell what peers took, so the times
+/// at which it takes half as long again as these, or more, are taken to be its longest ones; elsewhere, noise may be
+/// among them. The part is believed if its times are as much longer than those of the rest of the run as the rank is
+/// longer than its peers in all.
 std::optional<PartOfRun> one_part(const std::vector<PathGap>& gaps, const Explanation& e)
 {
     const std::int64_t times = e.stretch->much_longer;
@@ -121,14 +121,13 @@ std::optional<PartOfRun> one_part(const std::vector<PathGap>& gaps, const Explan
     const Range found = densest(are_long);
     const auto inside = static_cast<std::int64_t>(found.end - found.begin);
     const auto all = static_cast<std::int64_t>(gaps.size());
-    if (part(found.marked, times) < least_inside || part(found.marked, inside) < least_long ||
-        part(inside, all) > most_of_run)
+    if (found.marked < least_times || part(found.marked, inside) < least_long || part(inside, all) > most_of_run)
         return std::nullopt;
     const double times_expected = longer_in(found, gaps, e.longer_rank) /
                                   (e.longer_share * static_cast<double>(std::max<std::int64_t>(e.longer_ns, 1)));
     if (times_expected < 1 / same_difference_within || times_expected > same_difference_within)
         return std::nullopt;
-    return PartOfRun{gaps[found.begin].window.begin, gaps[found.end - 1].window.end, found.marked, inside};
+    return PartOfRun{gaps[found.begin].window.begin, gaps[found.end - 1].window.end, inside, found.marked};
 }
 
 /// Whether samples, or time off the processor, say what a rank did there.

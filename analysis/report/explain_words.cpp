@@ -504,13 +504,13 @@ std::string no_peers_in_words(const Explanation& e, const model::Profile& profil
         remedy_for_one(e, "; "));
 }
 
-/// ", most of them from 0.374 s to 0.432 s, where it does so 30 of 31 times"
+/// ", 30 of these among the 31 from 0.374 s to 0.432 s"
 std::string part_of_run_in_words(const PartOfRun& p)
 {
-    return fmt::format(", nearly all of these from {} s to {} s, where it does so {} of {} times",
-                       exact_seconds(p.begin_ns / ns_in_us * ns_in_us), up_to(p.end_ns),
+    return fmt::format(", {} of these among the {} from {} s to {} s",
                        count_text(static_cast<std::uint64_t>(p.much_longer)),
-                       count_text(static_cast<std::uint64_t>(p.times)));
+                       count_text(static_cast<std::uint64_t>(p.times)), exact_seconds(p.begin_ns / ns_in_us * ns_in_us),
+                       up_to(p.end_ns));
 }
 
 std::string transient_in_words(const Explanation& e)
@@ -518,7 +518,7 @@ std::string transient_in_words(const Explanation& e)
     const model::Stretch& s = *e.stretch;
     const bool is_one = e.longer_share >= mostly_from;
     std::string words = fmt::format(" {} (transient, {} persistent)",
-                                    e.part_of_run ? "Not always, but in one part of the run"
+                                    e.part_of_run ? "Not always, but mostly in one part of the run"
                                     : is_one      ? "Not always, but now and then"
                                                   : "Now this rank, now that",
                                     whole_percent(*e.persistent));

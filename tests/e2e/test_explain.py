@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -168,6 +169,29 @@ class Explain(harness.Case):
         sampled = [row for row in there if row["kind"] == "sampled"]
         self.assertEqual(max(sampled, key=lambda row: row["path_seconds"])["function"], "work_more", there)
         self.check_difference(stretch)
+
+    @harness.retry_once
+    def test_a_rank_that_is_slow_in_one_part_of_the_run(self):
+        """programs/phase.py says when: what is told begins and ends in the first and the last of these steps, but
+        that a few of their neighbours may be as long by noise."""
+        steps = 80  # 20 of them
+        program = os.path.join(harness.PROGRAMS, "phase.py")
+        output = self.record(2, harness.PYTHON, program, str(steps), options=("-q",), env=harness.environment()).out
+        self.replay(1)
+        if harness.perf_event_refused():
+            self.skipTest("nothing is sampled on this machine")
+        times = [tuple(map(int, line.split())) for line in output.splitlines()]
+        self.assertEqual(len(times), steps // 4)
+        with contextlib.closing(sqlite3.connect(os.path.join(self.trace, "critpath", "critpath.sqlite"))) as database:
+            (began,) = database.execute("SELECT value FROM facts WHERE key = 'begin_ns'").fetchone()
+        finding = json.loads(self.report("explain", "--format", "json", "--top", "1"))["stretches"][0]["finding"]
+        told = re.search(r"Not always, but mostly in one part of the run \(transient, .* (?:1[89]|2[0-4]) of these among the [0-9]+ "
+                         r"from ([0-9.]+) s to ([0-9.]+) s, mostly on rank 1 .* What it does there: cpreport hotspots --rank 1 "
+                         r"--from \1 --to \2 ", finding)
+        self.assertTrue(told, finding)
+        for seconds, (begin, end) in ((told[1], times[0]), (told[2], times[-1])):
+            self.assertLess((begin - began) / 1e9 - 0.05, float(seconds), finding)
+            self.assertGreater((end - began) / 1e9 + 0.05, float(seconds), finding)
 
     @harness.retry_once
     def test_two_ranks_are_slow_for_different_reasons(self):
