@@ -89,7 +89,8 @@ CommandLine parse_command_line(int argc, char** argv)
     app.get_formatter()->column_width(26);
     app.set_version_flag("--version", "cpreplay " CRITPATH_VERSION, "Print the version");
     std::string trace;
-    app.add_option("TRACE", trace, "Directory of the trace, or its .otf2 file [the newest here]");
+    const CLI::Option* named =
+        app.add_option("TRACE", trace, "Directory of the trace, or its .otf2 file [the newest here]");
 
     std::string rules = "arrival";
     app.add_option("--rules", rules, "Who released a waiting call: arrival, or to compare: enter, paper [arrival]")
@@ -131,6 +132,9 @@ CommandLine parse_command_line(int argc, char** argv)
         options.timings = choice<TimingsFormat>(
             "--timings", timings,
             {{"table", TimingsFormat::Table}, {"json", TimingsFormat::Json}, {"none", TimingsFormat::None}});
+        if (named->count() > 0 && trace.empty()) {
+            throw CLI::ValidationError("TRACE", "the name is empty; leave it out for the newest trace here");
+        }
         if (limit->count() > 0 && memory != "all") {
             options.memory = size("--memory", memory);
         }

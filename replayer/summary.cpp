@@ -113,6 +113,12 @@ std::string summary(const model::Profile& profile, const std::string& trace)
             fmt::format_to(out, "note: {} {}\n", count, oddity.words);
         }
     }
+    if (fact(profile, "messages") == 0 && fact(profile, "unmatched_sends") > 0 &&
+        fact(profile, "unmatched_receives") > 0) {
+        text +=
+            "warning: no message has a partner: event files of other ranks, or of another run, may have been mixed; "
+            "copy the whole trace again\n";
+    }
     fmt::format_to(out, "next: cpreport hotspots {}\n", trace);
     return text;
 }

@@ -88,7 +88,7 @@ inline constexpr std::array oddities = {
     Oddity{"unmatched_sends", "sends without a receive"},
     Oddity{"unmatched_receives", "receives without a send"},
     Oddity{"cancelled_receives", "receives that were cancelled"},
-    Oddity{"unfinished_requests", "requests that never completed"},
+    Oddity{"unfinished_requests", "requests that never completed, or were freed before"},
     Oddity{"incomplete_collectives", "collectives that some members did not reach"},
     Oddity{"mismatched_collectives", "collectives whose members called different operations"},
     Oddity{"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},

@@ -137,8 +137,10 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",
-         fmt::format("{} % of the path is where doubtful decisions put it ({} % in the calls in doubt)",
-                     percent_text(part(led_ns, path_ns)), percent_text(part(unsure_ns, path_ns)))},
+         other_rules(profile).empty()
+             ? fmt::format("{} % of the path is where doubtful decisions put it ({} % in the calls in doubt)",
+                           percent_text(part(led_ns, path_ns)), percent_text(part(unsure_ns, path_ns)))
+             : fmt::format("not told by --rules={}, which are there to compare", other_rules(profile))},
         {"low_confidence_percent", "", Share{part(unsure_ns, path_ns)}},
         {"led_by_doubt_percent", "", Share{part(led_ns, path_ns)}},
         {"rules", "", property(profile, "rules")},

@@ -248,6 +248,12 @@ std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspo
                        lost.empty() ? "" : " ", lost);
 }
 
+std::string other_rules(const model::Profile& profile)
+{
+    const std::string rules = property(profile, "rules");
+    return rules == "arrival" ? "" : rules;
+}
+
 std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 {
     // What was not sampled in a call is time of the call nevertheless.
@@ -270,6 +276,11 @@ std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 
 std::string doubt_note(const model::Profile& profile)
 {
+    if (const std::string rules = other_rules(profile); !rules.empty())
+        return fmt::format(
+            "Replayed by --rules={}, to compare: by cpreplay's own rules the path may be elsewhere, and they "
+            "tell of doubt.",
+            rules);
     constexpr double large = 0.01;
     const double doubted = part(fact(profile, "led_by_doubt_ns"), fact(profile, "path_ns"));
     if (doubted < large)

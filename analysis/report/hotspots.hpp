@@ -122,6 +122,9 @@ std::string respite_note(const model::Profile& profile, InsideOfCalls inside);
 /// A sentence on how much of the whole path is in doubt, whatever the sampling error; empty if that is next to nothing.
 std::string doubt_note(const model::Profile& profile);
 
+/// The rules by which the path was found, if they are there to compare (cpreplay --rules); else empty.
+std::string other_rules(const model::Profile& profile);
+
 /// Most time on the path first; equal ones keep their order.
 void sort_by_path(std::vector<Hotspot>& items);
 

@@ -62,8 +62,11 @@ fs::path find_trace(const std::string& argument)
     if (!fs::exists(path / "traces.otf2", error) && error)
         fail(ExitCode::BadTrace, "{}: cannot be entered: {}; check its permissions", argument, error.message());
     if (fs::is_directory(path / "spool", error))
-        fail(ExitCode::BadTrace, "{}: the application is running or did not reach MPI_Finalize; record it again",
-             argument);
+        fail(ExitCode::BadTrace,
+             "{}: the application is running, or ended without MPI_Finalize; once it has ended, replay what was "
+             "recorded: "
+             "cpreplay {}",
+             argument, shell_quoted(argument));
     fail(ExitCode::BadTrace, "{}: not a trace; give a directory with traces.otf2 in it, or an .otf2 file", argument);
 }
 

@@ -287,6 +287,8 @@ void parse_and_run(int argc, char** argv)
         if (!parsers[i]->parsed())
             continue;
         reject_extras(*parsers[i], commands()[i]);
+        if (parsed[i].trace.empty() && parsers[i]->get_option("TRACE")->count() > 0)
+            fail(ExitCode::Usage, "TRACE: the name is empty; leave it out for the newest trace here");
         for (const Option& option : all_options(commands()[i]))
             if (parsers[i]->get_option(option.name)->count() > 0)
                 parsed[i].given.insert(option.name);

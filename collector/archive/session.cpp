@@ -222,20 +222,17 @@ void Session::write_global_definitions()
     }
 }
 
-/// libotf2 3.0.2 does not report every failed write.
 void Session::check_files()
 {
     for (const Rank& rank : ranks_) {
-        for (const OTF2_LocationRef location : rank.locations) {
-            bytes_ += std::filesystem::file_size(files_.events(location));
+        for (const otf2::LocationDefinition& location : rank.written.summary.locations) {
+            const OTF2_LocationRef reference = otf2::location_reference(location.rank, location.thread);
+            archive_->check_location(reference, location.events);
+            bytes_ += std::filesystem::file_size(files_.events(reference));
         }
     }
     if (communication_.rank() == 0) {
-        for (const std::string& file : {files_.anchor(), files_.definitions()}) {
-            if (std::filesystem::file_size(file) == 0) {
-                fail(ExitCode::Failed, "{}: was not written; is the file system full?", file);
-            }
-        }
+        archive_->check_definitions();
     }
 }
 

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <system_error>
 
 namespace critpath::archive
@@ -117,8 +120,9 @@ std::string_view ThreadSpool::name() const
 void read_maps(const std::string& directory, int rank, ProcessSpool& process)
 {
     const auto text = [&](const char* kind) {
-        const std::optional<Mapping> file = Mapping::open(fmt::format("{}/{}.{}", directory, rank, kind));
-        return file ? std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()) : "";
+        // Not mapped: where a disk was full it may have holes, which are a signal then.
+        std::ifstream file(fmt::format("{}/{}.{}", directory, rank, kind), std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
     };
     process.maps = text("maps");
     process.unloads = text("unloads");

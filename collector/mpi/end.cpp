@@ -128,11 +128,12 @@ struct Complaints {
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int unnoted;         // libraries that were unloaded, and cannot be named
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
-    int unwritten;       // the same of samples
+    int unwritten;       // the same of samples,
+    int unmapped;        // and of what names functions
     int events[sampling::event_name_count];  // errno by event: why it could not be counted with samples
 };
 
-Complaints worst_complaints()
+Complaints worst_complaints(int unmapped)
 {
     const std::uint64_t cut_paths = incomplete_paths();
     const std::uint64_t unnoted = unnoted_unloads();
@@ -145,6 +146,7 @@ Complaints worst_complaints()
                        unnoted < INT_MAX ? static_cast<int>(unnoted) : INT_MAX,
                        why_records_were_lost(),
                        process.sampling ? sampling::unwritten() : 0,
+                       unmapped,
                        {}};
     for (std::uint32_t i = 0; process.sampling && i < sampling::event_name_count; ++i) {
         mine.events[i] = sampling::refused_event(i);
@@ -233,6 +235,11 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     if (summary.lost_samples > 0 || worst.unwritten != 0) {
         warn_of_lost_samples(summary, worst.unwritten);
     }
+    if (worst.unmapped != 0) {
+        say(Text() << "cpcollect: functions of some ranks have no names, since the list of their binaries could not be "
+                      "written ("
+                   << error_text(worst.unmapped) << "); " << remedy(worst.unmapped));
+    }
     constexpr std::uint64_t part = 10;             // of the time: more than one such part is worth a word,
     constexpr std::uint64_t much = 2'000'000'000;  // and more than this, ns of all threads
     if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / part && summary.respite_ns > much) {
@@ -310,8 +317,7 @@ void end_recording()
     finish_clocks();
     close_threads(true);
     sampling::finish();
-    copy_maps();
-    const Complaints worst = worst_complaints();
+    const Complaints worst = worst_complaints(copy_maps());
     static critpath_archive_summary summary;
     if (write_archive(summary)) {
         remove_spool_files();

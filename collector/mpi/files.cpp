@@ -18,12 +18,13 @@
 namespace critpath::preload
 {
 
-void copy_maps()
+int copy_maps()
 {
     const Text path = Text() << process.spool << "/" << process.rank << ".maps";
     constexpr std::size_t capacity = std::size_t{64} << 10;
     auto* const text = static_cast<char*>(map_memory(capacity));
     const int to = text == nullptr ? -1 : open(path.path(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int error = to < 0 ? errno : 0;
     std::uint64_t done = 0;
     if (to >= 0) {
         std::size_t filled = 0;
@@ -32,7 +33,8 @@ void copy_maps()
         for (bool more = true; more;) {
             more = maps.next(line);
             if (filled > 0 && (!more || line.size > capacity - filled)) {
-                more = sampling::write_at(to, done, text, filled) == 0 && more;
+                error = sampling::write_at(to, done, text, filled);
+                more = error == 0 && more;
                 done += filled;
                 filled = 0;
             }
@@ -42,14 +44,18 @@ void copy_maps()
             }
         }
         // Not made empty at first: file systems take that for a reason to write the new content to the disk at once.
-        if (ftruncate(to, static_cast<off_t>(done)) != 0) {
-            unlink(path.path());  // what is behind it now says the wrong thing
+        if (error == 0 && ftruncate(to, static_cast<off_t>(done)) != 0) {
+            error = errno;
+        }
+        if (error != 0) {
+            unlink(path.path());  // a part of it, or what is behind it now, says the wrong thing
         }
         close(to);
     }
     if (text != nullptr) {
         munmap(text, capacity);
     }
+    return error;
 }
 
 void remove_spool_files()

@@ -8,8 +8,9 @@ namespace critpath::preload
 {
 
 /// Writes <rank>.maps, which names the addresses of the samples. Called at the beginning, whenever something was
-/// unloaded, and again at the end, when everything that the application loads is there.
-void copy_maps();
+/// unloaded, and again at the end, when everything that the application loads is there. Returns 0, or an errno: then
+/// there is none.
+int copy_maps();
 
 /// Removes this process's spool files. When all processes have done so, one of them removes the directory.
 void remove_spool_files();

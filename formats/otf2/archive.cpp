@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/archive.hpp"
 
+#include "formats/otf2/anchor_check.hpp"
+#include "formats/otf2/file_check.hpp"
+
 #include <otf2/OTF2_Pthread_Locks.h>
 
 #include <algorithm>
@@ -31,13 +34,24 @@ OTF2_FlushType always_flush(void* /*user*/, OTF2_FileType /*type*/, OTF2_Locatio
 // Without a callback after the flush libotf2 writes no BUFFER_FLUSH records; ours would not be the application's.
 constexpr OTF2_FlushCallbacks flush_callbacks = {always_flush, nullptr};
 
+/// `check` is one of those of a reader, who has other advice.
+template <class Check>
+void check_written(const std::string& file, Check check)
+{
+    try {
+        check();
+    } catch (const Failure&) {
+        fail(ExitCode::Failed, "{}: was not written whole; is the file system full?", file);
+    }
+}
+
 }  // namespace
 
 Archive::Archive(std::string directory, std::uint64_t locations, const Collectives* collectives)
-    : files_{std::move(directory)}
+    : files_{std::move(directory)}, definition_chunk_(definition_chunk(locations))
 {
     archive_ = OTF2_Archive_Open(files_.directory.c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk,
-                                 definition_chunk(locations), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+                                 definition_chunk_, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (archive_ == nullptr) {
         fail(ExitCode::Failed, "{}: libotf2 cannot create an archive here: {}", files_.directory, take_message());
     }
@@ -131,6 +145,23 @@ void Archive::set_property(const std::string& name, const std::string& value)
 void Archive::close()
 {
     check(OTF2_Archive_Close(std::exchange(archive_, nullptr)), "{}", files_.anchor());
+}
+
+void Archive::check_location(OTF2_LocationRef location, std::uint64_t events) const
+{
+    if (events == 0) {
+        return;  // nobody reads its files
+    }
+    const std::string definitions = files_.local_definitions(location);
+    check_written(files_.events(location), [&] { check_event_file(files_.events(location), event_chunk, events); });
+    check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, Definitions::Local); });
+}
+
+void Archive::check_definitions() const
+{
+    const std::string definitions = files_.definitions();
+    check_written(files_.anchor(), [&] { check_anchor_file(files_.anchor()); });
+    check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, Definitions::Global); });
 }
 
 std::string ArchiveFiles::events(OTF2_LocationRef location) const

@@ -78,12 +78,18 @@ public:
     /// Collective.
     void close();
 
+    /// After close(): that the files are there and whole, since libotf2 3.0.2 does not report every failed write. Throw
+    /// Failure(Failed) that names a file that is not. Of the files they read little more than the end.
+    void check_location(OTF2_LocationRef location, std::uint64_t events) const;
+    void check_definitions() const;
+
     [[nodiscard]] const ArchiveFiles& files() const { return files_; }
 
 private:
     ArchiveFiles files_;
     QuietErrors quiet_;
     ChunkPool memory_;
+    std::uint64_t definition_chunk_;
     OTF2_Archive* archive_ = nullptr;
     OTF2_GlobalDefWriter* definitions_ = nullptr;
 };

@@ -42,7 +42,7 @@ std::optional<Preempted> last_preempted(const model::LocationTrace& location, Ns
     auto off = std::ranges::upper_bound(location.off, until, {}, &model::OffProcessor::end);
     while (off != location.off.begin() && (--off)->end > since) {
         const auto call = call_around(*off);
-        if (!call)
+        if (!call || off->begin == off->end)  // of a damaged trace: who asks for what was before it would get it again
             continue;
         const Ns inside = std::max(since, calls.enter(*call));
         Preempted result{static_cast<std::uint32_t>(*call), inside, off->begin, off->end};

@@ -138,6 +138,42 @@ class Disk(deaths.Case):
         self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
         self.assertIn("No space left on device, nothing will be recorded; ", result.err)
 
+    def record_with_little_room(self, sizes, mount):
+        """Whatever there is room for, the application does not notice, and what is left is a whole archive or the raw
+        records. `mount(size)`: the arguments of in_mount() for so many KiB."""
+        below = os.path.join(self.trace, "recording")
+        application = self.application(2003, "finalize").replace(f"-o {self.trace} ", f"-o {below} ")
+        replay = shlex.join([harness.MPIEXEC, "-n", "2", harness.tool("cpreplay"), "-q", below])
+        kept = 0
+        for size in sizes:
+            script = (f"{application}; code=$?; {replay}; replayed=$?; "
+                      f"test -d {below}/spool && echo kept; echo replayed $replayed; exit $code")
+            result = self.in_mount(script, *mount(size))
+            os.rmdir(self.trace)
+            self.assertEqual(result.code, 0, harness.describe(result))
+            self.assertIn("2 ranks, finalize\nfinalized\n", result.out, harness.describe(result))
+            self.assertNotIn("defect", result.err)
+            # Where the archive is whole there may be no room for the result.
+            is_kept = "kept\n" in result.out
+            refused = "replayed 3\n" in result.out and "nothing will be recorded" not in result.err
+            self.assertFalse(refused and not is_kept, harness.describe(result))
+            kept += is_kept
+        self.assertGreater(kept, 0)
+
+    def test_room_for_a_part_of_the_archive(self):
+        """libotf2 does not report every failed write."""
+        def mount(size):
+            disk = os.path.join(self.scratch, f"disk{size}")
+            make = f"truncate -s {size}K {disk} && PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -O ^has_journal {disk}"
+            if harness.run("sh", "-c", make).code != 0:
+                self.skipTest("cannot make a file system on this machine")
+            return "rw", disk
+        self.record_with_little_room(range(600, 1001, 100), mount)
+
+    def test_room_for_a_part_of_the_records(self):
+        """A hole in a file of a full tmpfs, if it is mapped, is a signal to who reads it."""
+        self.record_with_little_room(range(200, 601, 50), lambda size: (f"size={size}k",))
+
     def test_full_when_the_result_is_written(self):
         self.assert_message(self.write_result_on_full_disk(), 1, "segments.bin.part: cannot be written: No space left",
                             "check the permissions and the free space")

@@ -244,6 +244,10 @@ class CommandLine(unittest.TestCase):
     def test_unknown_way_to_walk(self):
         self.refuse(USAGE, "backwards", arguments=["--walk=backwards", self.trace])
 
+    def test_empty_name_of_a_trace(self):
+        """As of a variable of a shell that is not set: the newest trace here is not meant."""
+        self.refuse(USAGE, "TRACE: the name is empty", arguments=[""])
+
     def test_two_traces(self):
         self.refuse(USAGE, f"{self.trace}: one argument too many", arguments=[self.trace, self.trace])
 

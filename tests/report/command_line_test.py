@@ -593,6 +593,18 @@ class CommandLine(ReportCase):
         os.close(writer)
         self.assertEqual((run.returncode, run.stderr), (0, b""))
 
+    def test_an_empty_name_of_a_trace(self):
+        run = subprocess.run([CPREPORT, "hotspots", ""], cwd=self.here, capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("TRACE: the name is empty; ", run.stderr)
+
+    def test_raw_records_are_to_be_replayed(self):
+        os.makedirs(os.path.join(self.here, "it died", "spool"))
+        self.addCleanup(shutil.rmtree, os.path.join(self.here, "it died"))
+        run = subprocess.run([CPREPORT, "hotspots", "it died"], cwd=self.here, capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (3, ""))
+        self.assertIn("replay what was recorded: cpreplay 'it died'\n", run.stderr)
+
     def test_a_later_replay_has_failed(self):
         mark = os.path.join(self.here, "sampled", "critpath", "failed_replay.txt")
         with open(mark, "w", encoding="utf-8") as file:

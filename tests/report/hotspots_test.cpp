@@ -353,6 +353,10 @@ TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
     profile.facts["led_by_doubt_ns"] = 226 * ms;
     EXPECT_EQ(doubt_note(profile).find("22.6 % of the path is where doubtful decisions put it"), 0U);
     EXPECT_EQ(doubt_note({}), "");
+    profile.properties["rules"] = "arrival";
+    EXPECT_EQ(doubt_note(profile).find("22.6 %"), 0U);
+    profile.properties["rules"] = "paper";
+    EXPECT_THAT(doubt_note(profile), testing::StartsWith("Replayed by --rules=paper, to compare: "));
 }
 
 TEST(Hotspots, RespitesAreSaidWhereTheyWere)
