@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/locate.hpp"
 
+#include "analysis/report/text.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
 
