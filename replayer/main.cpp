@@ -11,6 +11,7 @@
 #include "formats/result/result.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/last_words.hpp"
+#include "formats/support/standard_output.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
@@ -30,16 +31,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -204,15 +202,6 @@ void look_for_debug_directories(const Phases& phases)
             phases.note(fmt::format("{}: no directory; CRITPATH_DEBUG_PATH says to look for debug files there",
                                     directory.string()));
         }
-    }
-}
-
-/// As far as there is somebody who reads it. Throws Failure(Failed) where standard output cannot be written.
-void print_checked(std::string_view words)
-{
-    if ((std::fwrite(words.data(), 1, words.size(), stdout) != words.size() || std::fflush(stdout) != 0) &&
-        errno != EPIPE) {
-        fail(ExitCode::Failed, "standard output: {}; what was printed is incomplete", std::strerror(errno));
     }
 }
 

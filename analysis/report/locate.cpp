@@ -65,8 +65,7 @@ fs::path find_trace(const std::string& argument)
     if (fs::is_directory(path / "spool", error))
         fail(ExitCode::BadTrace,
              "{}: the application is running, or ended without MPI_Finalize; once it has ended, replay what was "
-             "recorded: "
-             "cpreplay {}",
+             "recorded: cpreplay {}",
              argument, shell_quoted(argument));
     fail(ExitCode::BadTrace, "{}: not a trace; give a directory with traces.otf2 in it, or an .otf2 file", argument);
 }

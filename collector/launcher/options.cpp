@@ -8,6 +8,7 @@
 #include "formats/spool/stack_image.hpp"
 #include "formats/support/error.hpp"
 #include "formats/support/parser_words.hpp"
+#include "formats/support/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -290,8 +291,8 @@ std::size_t find_application(const CLI::App& app, const std::vector<std::string>
 
 [[noreturn]] void print_and_exit(std::string_view text)
 {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    std::exit(static_cast<int>(written ? ExitCode::Done : ExitCode::Failed));
+    print_checked(text);
+    std::exit(static_cast<int>(ExitCode::Done));
 }
 
 void parse_ours(CLI::App& app, const std::vector<std::string>& words)

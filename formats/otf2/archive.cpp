@@ -152,8 +152,9 @@ void Archive::check_location(OTF2_LocationRef location, std::uint64_t events) co
     if (events == 0) {
         return;  // nobody reads its files
     }
+    const std::string file = files_.events(location);
     const std::string definitions = files_.local_definitions(location);
-    check_written(files_.events(location), [&] { check_event_file(files_.events(location), event_chunk, events); });
+    check_written(file, [&] { check_event_file(file, event_chunk, events); });
     check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, Definitions::Local); });
 }
 

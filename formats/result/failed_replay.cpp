@@ -4,6 +4,7 @@
 
 #include "formats/result/segments.hpp"
 
+#include <exception>
 #include <fstream>
 #include <system_error>
 

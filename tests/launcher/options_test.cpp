@@ -22,6 +22,15 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
 }
 
+TEST_F(Launcher, FullDiskBehindStandardOutputIsAFailure)
+{
+    for (const char* option : {"--help", "--version"}) {
+        const Result result = collect(std::string(option) + " >/dev/full");
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_THAT(result.err, HasSubstr("cpcollect: standard output: No space left on device; "));
+    }
+}
+
 TEST_F(Launcher, TellsItsVersion)
 {
     EXPECT_EQ(collect("--version").out, "cpcollect " CRITPATH_VERSION "\n");
