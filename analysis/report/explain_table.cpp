@@ -107,6 +107,12 @@ Cell costliest(const Shown& x, Cell cell)
     return x.s.costliest_rank >= 0 ? std::move(cell) : Cell();
 }
 
+template <typename Of>
+Cell in_part(const Shown& x, Of of)
+{
+    return x.e.part_of_run ? Cell(of(*x.e.part_of_run)) : Cell();
+}
+
 std::string place(const Shown& x)
 {
     return fmt::format("{} .. {}", x.e.is_at_start() ? "start" : x.profile.row(x.s.before).name,
@@ -259,6 +265,14 @@ const StretchColumn stretch_columns[] = {
      [](const Shown& x) -> Cell { return costliest(x, Seconds{x.s.costliest_begin_ns}); }},
     {{"costliest_to_seconds", ""},
      [](const Shown& x) -> Cell { return costliest(x, Seconds{x.s.costliest_begin_ns + x.s.costliest_length_ns}); }},
+    {{"part_of_run_from_seconds", ""},
+     [](const Shown& x) -> Cell { return in_part(x, [](const PartOfRun& p) { return Seconds{p.begin_ns}; }); }},
+    {{"part_of_run_to_seconds", ""},
+     [](const Shown& x) -> Cell { return in_part(x, [](const PartOfRun& p) { return Seconds{p.end_ns}; }); }},
+    {{"part_of_run_times", ""},
+     [](const Shown& x) -> Cell { return in_part(x, [](const PartOfRun& p) { return p.times; }); }},
+    {{"part_of_run_much_longer", ""},
+     [](const Shown& x) -> Cell { return in_part(x, [](const PartOfRun& p) { return p.much_longer; }); }},
     {{"model_ranks", ""}, [](const Shown& x) -> Cell { return x.s.ranks; }},
     {{"model_nodes", ""}, [](const Shown& x) -> Cell { return x.s.nodes; }},
     {{"model_occurrences", ""}, [](const Shown& x) -> Cell { return x.s.occurrences; }},

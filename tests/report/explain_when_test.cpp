@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // When a stretch takes longer than on its peers, of runs of which that is plain.
+#include "analysis/report/explain_table.hpp"
 #include "analysis/report/explain_when.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
 
 namespace critpath::report
 {
@@ -71,6 +79,20 @@ struct Loop {
         return e;
     }
 
+    /// Of its row for JSON and CSV.
+    [[nodiscard]] std::optional<std::int64_t> seconds_of(const Explanation& e, std::string_view field) const
+    {
+        const Table table = explanation_table(profile, {e}, "the trace");
+        const auto column = std::ranges::find(table.columns, field, &Column::key);
+        std::optional<std::int64_t> found;
+        table.each_row([&](std::span<const Cell> row) {
+            const auto index = static_cast<std::size_t>(column - table.columns.begin());
+            if (const auto* seconds = index < row.size() ? std::get_if<Seconds>(&row[index]) : nullptr)
+                found = seconds->ns;
+        });
+        return found;
+    }
+
     model::Profile profile;
     std::vector<model::Segment> segments;
     std::vector<model::Attribution> attributions;
@@ -92,6 +114,9 @@ TEST(ExplainWhen, TellsOnePartOfTheRunFromNowAndThen)
                           "0.809 s, mostly on rank 3"));
     EXPECT_THAT(words, EndsWith("What it does there: cpreport hotspots --rank 3 --from 0.18 --to 0.809 'the trace'"));
     EXPECT_THAT(e.headline(), EndsWith("transient, mostly in one part of the run"));
+
+    EXPECT_EQ(phase.seconds_of(e, "part_of_run_from_seconds"), 180 * ms);
+    EXPECT_EQ(phase.seconds_of(e, "part_of_run_to_seconds"), 809 * ms);
 }
 
 TEST(ExplainWhen, TakesPartsThatBeginOrEndWithTheRun)
