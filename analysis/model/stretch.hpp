@@ -24,8 +24,8 @@ inline constexpr std::int64_t least_stretch_parts = 200;
 /// Whose gaps are compared with those of a stretch: those of other processes
 enum class ComparedBy : std::int64_t {
     BothCalls,   // between the same two calls
-    CallAfter,   // in front of the same call after them, whatever call they come from
-    CallBefore,  // behind the same call before them, whatever call they lead to
+    CallAfter,   // in spans (replayer/peers/spans.hpp) in front of the same call, whatever call they come from
+    CallBefore,  // in spans behind the same call, whatever call they lead to
 };
 
 /// A rank with one of so many parts of what takes longer in a stretch, or more, is worth a word of its own.

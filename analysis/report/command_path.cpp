@@ -104,8 +104,9 @@ struct PathView {
 
     [[nodiscard]] LedSegments led() const
     {
-        return {segments.records(), fact(profile, "clock_uncertainty_ns"),
-                [this](model::CallPathId call) { return call.valid() && functions::is_poll(profile.row(call).name); }};
+        return {segments.records(), fact(profile, "clock_uncertainty_ns"), [this](model::CallPathId call) {
+                    return call.valid() && functions::is_poll(functions::semantic_class(profile.row(call).name));
+                }};
     }
 
     model::Profile profile;

@@ -34,10 +34,7 @@ bool are_disjoint(const std::set<model::CallPathId>& one, const std::set<model::
 /// Members of a collective operation that call it at different places are mostly one another's peers all the same.
 bool is_message(const model::Profile& profile, model::CallPathId call)
 {
-    const std::string_view name = profile.row(call).name;
-    return std::ranges::any_of(functions::table, [&](const functions::FunctionInfo& function) {
-        return function.name == name && functions::group_of(function.semantic_class) == functions::Group::PointToPoint;
-    });
+    return functions::group_of(functions::semantic_class(profile.row(call).name)) == functions::Group::PointToPoint;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "analysis/report/explain_remedy.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/functions/functions.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -195,19 +196,26 @@ std::string unequal_ranks_in_words(const Explanation& e)
         s.slowest_rank, change_in_words(e.slowest_by_fastest() - 1), s.fastest_rank);
 }
 
-/// Who the peers are, where they do not come here between the same two calls.
+/// Who the peers are, where they are not those between the same two calls.
 std::string peers_in_words(const Explanation& e)
 {
+    const auto may_wait = [](const std::string& function) {
+        return functions::may_meet_others(functions::semantic_class(std::string_view(function)));
+    };
+    std::string which = "between calls that can wait";
     switch (model::ComparedBy{e.stretch->compared_by}) {
-    case model::ComparedBy::CallAfter:
-        return fmt::format(" Its peers are what the others do before the same {}, to which they come from other calls.",
-                           e.after);
-    case model::ComparedBy::CallBefore:
-        return fmt::format(" Its peers are what the others do after the same {}, from which they go on to other calls.",
-                           e.before);
-    default:
+    case model::ComparedBy::BothCalls:
         return "";
+    case model::ComparedBy::CallAfter:
+        if (may_wait(e.call_after))
+            which = fmt::format("before the same {} since their last call that can wait", e.call_after);
+        break;
+    case model::ComparedBy::CallBefore:
+        if (may_wait(e.call_before))
+            which = fmt::format("from the same {} to their next call that can wait", e.call_before);
+        break;
     }
+    return fmt::format(" Its peers are what the others do {} (MPI_Irecv, MPI_Test and the like cannot).", which);
 }
 
 /// Peers are so by the functions of the calls, and their order.

@@ -199,6 +199,13 @@ constexpr bool may_wait(SemanticClass semantic_class)
     }
 }
 
+/// Functions at which computation ends that others may depend on: in all others a thread goes on whatever they do.
+constexpr bool may_meet_others(SemanticClass semantic_class)
+{
+    return may_wait(semantic_class) || semantic_class == SemanticClass::Init ||
+           semantic_class == SemanticClass::Finalize;
+}
+
 /// Functions that look whether something has come, and do not wait for it.
 constexpr bool is_poll(SemanticClass semantic_class)
 {
@@ -306,13 +313,13 @@ constexpr SemanticClass semantic_class(FunctionId id)
     return id < FunctionId::count ? info(id).semantic_class : SemanticClass::Local;
 }
 
-/// The function of that name.
-constexpr bool is_poll(std::string_view name)
+/// Of the function of that name.
+constexpr SemanticClass semantic_class(std::string_view name)
 {
     for (const FunctionInfo& function : table)
         if (function.name == name)
-            return is_poll(function.semantic_class);
-    return false;
+            return function.semantic_class;
+    return SemanticClass::Local;
 }
 
 /// Names the order of the table: FNV-1a over the characters of all names, in order, without separators. A spool can

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/peers/chosen.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -16,12 +21,12 @@ class ListNumbers
 public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    explicit ListNumbers(std::size_t contexts) : after_(contexts, none), before_(contexts + 1, none) {}
+    explicit ListNumbers(std::size_t contexts) : after_(contexts + 1, none), before_(contexts + 1, none) {}
 
-    std::uint32_t add_after(model::ContextId call) { return add(after_[call.value]); }
-    std::uint32_t add_before(model::ContextId call) { return add(before_[before_index(call)]); }
-    [[nodiscard]] std::uint32_t after(model::ContextId call) const { return after_[call.value]; }
-    [[nodiscard]] std::uint32_t before(model::ContextId call) const { return before_[before_index(call)]; }
+    std::uint32_t add_after(model::ContextId call) { return add(after_[index(call)]); }
+    std::uint32_t add_before(model::ContextId call) { return add(before_[index(call)]); }
+    [[nodiscard]] std::uint32_t after(model::ContextId call) const { return after_[index(call)]; }
+    [[nodiscard]] std::uint32_t before(model::ContextId call) const { return before_[index(call)]; }
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
@@ -32,8 +37,8 @@ private:
         return number;
     }
 
-    /// The start of the process stands last.
-    [[nodiscard]] std::size_t before_index(model::ContextId call) const
+    /// None stands last: the start of the process, or of what has nothing on the path.
+    [[nodiscard]] std::size_t index(model::ContextId call) const
     {
         return call.valid() ? call.value : before_.size() - 1;
     }
@@ -48,47 +53,127 @@ bool is_collective(const model::Definitions& definitions, model::ContextId call)
                                functions::Group::Collective;
 }
 
+/// Finds the spans of what is on the path at some places.
+class Seeker
+{
+public:
+    Seeker(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+           const std::vector<std::size_t>& places)
+        : gaps_(gaps), chosen_(chosen), spans_(spans), index_(chosen.places(), is_not)
+    {
+        for (std::size_t i = 0; i < places.size(); ++i)
+            index_[places[i]] = i;
+    }
+
+    [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
+
+    /// Calls `visit(span, index of the place, on path)`, in order of time, of one owned process.
+    template <class Visit>
+    void for_each_on_path(std::size_t p, Visit visit) const
+    {
+        const std::vector<Chosen::OnPath>& all = chosen_.on_path[p];
+        std::size_t next = 0;
+        spans_.for_each(gaps_[p], [&](const Span& span) {
+            for (; next < all.size() && all[next].entry < span.end; ++next)
+                if (const std::size_t i = index_[all[next].place]; i != is_not)
+                    visit(span, i, all[next]);
+        });
+    }
+
+private:
+    static constexpr std::size_t is_not = SIZE_MAX;
+
+    const std::vector<Gaps>& gaps_;
+    const Chosen& chosen_;
+    const Spans& spans_;
+    std::vector<std::size_t> index_;  // by place: its index among these
+};
+
+/// What one rank has on the path in spans that a call bounds.
+struct Bound {
+    std::int64_t ns = -1;
+    std::int64_t call = model::ContextId::none().value;  // the start of the process has no number, too
+};
+
+/// Of all processes, the one with the most; of several, the first. `bounds`: two for each place.
+void agree(const Replay& replay, std::vector<Bound>& bounds)
+{
+    const auto count = static_cast<int>(bounds.size());
+    std::vector<std::int64_t> most, calls;
+    std::ranges::transform(bounds, std::back_inserter(most), &Bound::ns);
+    MPI_Allreduce(MPI_IN_PLACE, most.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        calls.push_back(bounds[i].ns == most[i] ? bounds[i].call : INT64_MAX);
+    MPI_Allreduce(MPI_IN_PLACE, calls.data(), count, MPI_INT64_T, MPI_MIN, replay.comm);
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        bounds[i] = {most[i], calls[i]};
+}
+
+/// By index of the place. Collective over `replay.comm`.
+std::vector<GapPlace> find_bounds(const Replay& replay, const Seeker& seeker, std::size_t count)
+{
+    std::vector<Bound> bounds(2 * count);
+    for (std::size_t p = 0; p < seeker.processes(); ++p) {
+        std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> sums;  // by index of the bound, and its call
+        seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
+            sums[{2 * i, span.bounds.after.value}] += on_path.ns * on_path.stands_for;
+            sums[{2 * i + 1, span.bounds.before.value}] += on_path.ns * on_path.stands_for;
+        });
+        for (const auto& [bound, ns] : sums)
+            if (ns > bounds[bound.first].ns ||
+                (ns == bounds[bound.first].ns && bound.second < bounds[bound.first].call))
+                bounds[bound.first] = {ns, bound.second};
+    }
+    agree(replay, bounds);
+    std::vector<GapPlace> places;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto call = [&](const Bound& bound) { return model::ContextId{static_cast<std::uint32_t>(bound.call)}; };
+        places.push_back({call(bounds[2 * i + 1]), call(bounds[2 * i])});
+    }
+    return places;
+}
+
 }  // namespace
 
-Chosen by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen,
-                   const std::vector<GapPlace>& places, const std::vector<std::size_t>& lonely)
+ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+                      const std::vector<std::size_t>& places)
 {
+    const Seeker seeker(gaps, chosen, spans, places);
+    ByOneCall result;
+    result.bounds = find_bounds(replay, seeker, places.size());
     ListNumbers numbers(replay.definitions.contexts.size());
-    Chosen result;
-    result.is_by_one_call = true;
-    result.on_path.resize(gaps.size());
-    std::vector<std::uint32_t> entries(places.size(), ListNumbers::none);  // the first one of each place
-    for (const std::size_t place : lonely) {
-        entries[place] = static_cast<std::uint32_t>(result.list_of.size());
-        result.list_of.push_back(numbers.add_after(places[place].after));
-        result.list_of.push_back(numbers.add_before(places[place].before));
-        result.totals.insert(result.totals.end(), 2, chosen.totals[place]);
+    Chosen& found = result.spans;
+    found.spans = &spans;
+    found.on_path.resize(gaps.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        found.list_of.push_back(numbers.add_after(result.bounds[i].after));
+        found.list_of.push_back(numbers.add_before(result.bounds[i].before));
+        found.totals.insert(found.totals.end(), 2, chosen.totals[places[i]]);
     }
-    result.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        for (std::size_t i = 0; i < gaps[p].end(); ++i) {
-            const GapPlace place = gaps[p].place(i);
-            for (const std::uint32_t list : {numbers.after(place.after), numbers.before(place.before)})
+        spans.for_each(gaps[p], [&](const Span& span) {
+            for (const std::uint32_t list : {numbers.after(span.bounds.after), numbers.before(span.bounds.before)})
                 if (list != ListNumbers::none)
-                    result.lists[list][p].push_back(static_cast<std::uint32_t>(i));
-        }
-        for (const Chosen::OnPath& on_path : chosen.on_path[p]) {
-            const std::uint32_t first = entries[on_path.place];
-            if (first == ListNumbers::none)
-                continue;
-            const std::uint32_t gap = chosen.gaps(on_path.place)[p][on_path.occurrence];
-            for (const std::uint32_t entry : {first, first + 1}) {
-                const std::vector<std::uint32_t>& list = result.gaps(entry)[p];
-                const auto occurrence = std::ranges::lower_bound(list, gap) - list.begin();
-                result.on_path[p].push_back(
-                    {on_path.ns, entry, static_cast<std::uint32_t>(occurrence), on_path.stands_for});
-            }
-        }
+                    found.lists[list][p].push_back(static_cast<std::uint32_t>(span.first));
+        });
+        seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
+            const auto add = [&](std::size_t place, bool is_listed) {
+                const std::vector<std::uint32_t>& list = found.gaps(place)[p];
+                const auto entry = static_cast<std::uint32_t>(span.first);
+                const auto occurrence = std::ranges::lower_bound(list, entry) - list.begin();
+                found.on_path[p].push_back({on_path.ns, static_cast<std::uint32_t>(place),
+                                            is_listed ? static_cast<std::uint32_t>(occurrence) : Chosen::no_occurrence,
+                                            on_path.stands_for, entry});
+            };
+            add(2 * i, span.bounds.after == result.bounds[i].after);
+            add(2 * i + 1, span.bounds.before == result.bounds[i].before);
+        });
     }
     return result;
 }
 
-std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace place,
+std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace bounds,
                                              const model::Stretch& after, const model::Stretch& before)
 {
     using model::ComparedBy;
@@ -97,8 +182,8 @@ std::optional<model::ComparedBy> choose_call(const model::Definitions& definitio
                : has_peers(before) ? std::optional(ComparedBy::CallBefore)
                                    : std::nullopt;
     // All take part in the same collective operation, while a message may be any of many.
-    const bool is_after_collective = is_collective(definitions, place.after);
-    if (is_after_collective != is_collective(definitions, place.before))
+    const bool is_after_collective = is_collective(definitions, bounds.after);
+    if (is_after_collective != is_collective(definitions, bounds.before))
         return is_after_collective ? ComparedBy::CallAfter : ComparedBy::CallBefore;
     // Of calls of one kind, the one that makes the smaller difference: the others may do this on the other side of
     // theirs.

@@ -129,6 +129,16 @@ void tell_misses(std::int64_t path_ns, const Pace& own, const PaceSums& all, mod
     }
 }
 
+/// All that entries of a list are, of the process `p`.
+std::vector<std::uint32_t> gaps_at(const Chosen& chosen, std::size_t place, const Gaps& of_process, std::size_t p)
+{
+    std::vector<std::uint32_t> result;
+    for (const std::uint32_t entry : chosen.gaps(place)[p])
+        for (std::size_t gap = entry; gap < chosen.end(of_process, entry); ++gap)
+            result.push_back(static_cast<std::uint32_t>(gap));
+    return result;
+}
+
 }  // namespace
 
 void rates_of_sums(model::Stretch& sums)
@@ -163,7 +173,7 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
         for (std::size_t p = 0; p < gaps.size(); ++p) {
             if (chosen.gaps(place)[p].empty())
                 continue;
-            const Pace& own = paces[place][p] = pace(gaps[p], chosen.gaps(place)[p], events);
+            const Pace& own = paces[place][p] = pace(gaps[p], gaps_at(chosen, place, gaps[p], p), events);
             all[place].add(own);
             least[place] = std::min(least[place], own.samples * ranks + replay.processes[p].process.value);
         }

@@ -8,6 +8,7 @@
 #include "analysis/model/stretch.hpp"
 #include "replayer/peers/gaps.hpp"
 #include "replayer/peers/notable.hpp"
+#include "replayer/peers/spans.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +22,32 @@ namespace critpath::replayer
 struct Chosen {
     struct OnPath {
         std::int64_t ns;
-        std::uint32_t place, occurrence;
-        std::int64_t stands_for;  // so many gaps, itself among them
+        std::uint32_t place, occurrence;  // no_occurrence: it is in none of the lists
+        std::int64_t stands_for;          // so many gaps, itself among them
+        std::uint32_t entry;              // as those of lists
     };
+    static constexpr std::uint32_t no_occurrence = UINT32_MAX;
     struct Total {
         std::int64_t ns = 0, gaps = 0;
     };
-    /// By list and by index into Replay::processes: gaps, ascending. Entry k is occurrence k.
+    /// By list and by index into Replay::processes: gaps, or the first ones of spans, ascending. Entry k is occurrence
+    /// k.
     std::vector<std::vector<std::vector<std::uint32_t>>> lists;
     std::vector<std::size_t> list_of;  // by place
-    /// The lists are of gaps that share one of their calls. Peers are then only who comes to it as often.
-    bool is_by_one_call = false;
+    /// Of lists of spans that share one of the calls around them; null: of gaps. Peers are then only who comes to that
+    /// call as often. Must outlive this.
+    const Spans* spans = nullptr;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
+    /// Behind the last gap of an entry of a list, or of Chosen::on_path.
+    [[nodiscard]] std::size_t end(const Gaps& of_process, std::uint32_t entry) const
+    {
+        return spans != nullptr ? spans->end(of_process, entry) : entry + std::size_t{1};
+    }
     /// Gaps by index into Replay::processes.
     [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& gaps(std::size_t place) const
     {
@@ -69,6 +79,7 @@ struct Costliest {
 };
 
 struct Compared {
+    std::vector<std::int64_t> longer_ns;            // by place: what the entries on the path, whole ones, take longer
     std::vector<model::StretchShare> shares;        // of the owned processes
     std::vector<Costliest> costliest;               // by place, of the owned processes
     std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes
@@ -99,11 +110,15 @@ void rates_of_sums(model::Stretch& sums);
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                       const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches);
 
-/// Where hardly any other process has gaps between the same two calls: those places twice, by the call after them, and
-/// by the call before them. `lonely`: places of `chosen`, those of `places`. Entry 2 i + 1 is `lonely[i]` by its call
-/// before.
-Chosen by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen,
-                   const std::vector<GapPlace>& places, const std::vector<std::size_t>& lonely);
+/// The spans that gaps on the path at `places` are in, for each of these twice: by the call behind them, and by the
+/// call before them. Several calls may be so: then by the one with the most on the path of a rank. `places`: some of
+/// `chosen`. Entry 2 i + 1 is `places[i]` by its call before. Collective over `replay.comm`.
+struct ByOneCall {
+    Chosen spans;
+    std::vector<GapPlace> bounds;  // by index into `places`: these calls
+};
+ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+                      const std::vector<std::size_t>& places);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)
@@ -111,8 +126,9 @@ inline bool has_peers(const model::Stretch& sums)
     return sums.looked_at_ns > 0 && 2 * sums.compared_ns >= sums.looked_at_ns;
 }
 
-/// Which call `place` is to be compared by, if by any of the two; `after`, `before`: what comes of each.
-std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace place,
+/// Which of the calls around spans they are to be compared by, if by any of the two; `after`, `before`: what comes of
+/// each.
+std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace bounds,
                                              const model::Stretch& after, const model::Stretch& before);
 
 }  // namespace critpath::replayer

@@ -18,7 +18,7 @@ namespace
 constexpr std::size_t window = 2048;  // gaps on the path that are compared in one round, by all processes together
 using Words = std::array<std::int64_t, PeerSums::fields>;
 
-/// A gap on the path, as the other processes need to know it.
+/// A gap on the path, or the span that it is in, as the other processes need to know it.
 struct Question {
     std::uint32_t place;
     std::uint32_t occurrence;
@@ -62,17 +62,17 @@ public:
 private:
     OwnGap describe(const Chosen::OnPath& on_path)
     {
-        const std::vector<std::uint32_t>& list = chosen_.gaps(on_path.place)[process_];
-        const std::uint32_t at = list[on_path.occurrence];
-        const Gap gap = gaps_[process_].measure(at);
+        Gaps& gaps = gaps_[process_];
+        const std::size_t end = chosen_.end(gaps, on_path.entry);
+        const Gap gap = gaps.measure(on_path.entry, end);
         const std::uint32_t process = replay_.processes[process_].process.value;
-        const auto times = chosen_.is_by_one_call ? static_cast<std::uint32_t>(list.size()) : 0;
-        return {{on_path.place, on_path.occurrence, process, times, gap.ns},
+        const std::size_t times = chosen_.spans != nullptr ? chosen_.gaps(on_path.place)[process_].size() : 0;
+        return {{on_path.place, on_path.occurrence, process, static_cast<std::uint32_t>(times), gap.ns},
                 on_path.ns,
                 on_path.stands_for,
                 gap,
-                gaps_[process_].begin_of(at),
-                gaps_[process_].end_of(at)};
+                gaps.begin_of(on_path.entry),
+                gaps.end_of(end - 1)};
     }
 
     const Replay& replay_;
@@ -143,7 +143,8 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
             const auto& list = chosen.gaps(question.place)[p];
             if (question.occurrence < list.size() && process != question.process &&
                 (question.times == 0 || question.times == list.size()))
-                sums[i].add(gaps[p].measure(list[question.occurrence]), question.ns);
+                sums[i].add(gaps[p].measure(list[question.occurrence], chosen.end(gaps[p], list[question.occurrence])),
+                            question.ns);
         }
     }
     return sums;
@@ -191,6 +192,7 @@ struct Accounts {
     model::Stretch& of_all;  // but for its Difference, which is the sum of those
     model::Difference& of_process;
     Uncounted& uncounted;
+    std::int64_t& longer_ns;  // of all of it, not only what is on the path
 };
 
 /// Adds what is found of one gap, for all that it stands for. Returns what these take longer than their peers, ns.
@@ -238,6 +240,7 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     difference.peers_page_faults += on_path(others.page_faults / others.processes);
     sums.migrations += on_path(gap.migrations);
     sums.peers_migrations += on_path(others.migrations / others.processes);
+    accounts.longer_ns += times * rounded(static_cast<double>(own.path_ns - parts.peers) / part);
     return times * (own.path_ns - parts.peers);
 }
 
@@ -293,7 +296,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
     const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
-    Compared result{{}, {}, {}, NotableRanks(chosen.places())};
+    Compared result{std::vector<std::int64_t>(chosen.places()), {}, {}, {}, NotableRanks(chosen.places())};
     result.shares = all_shares(replay, chosen);
     for (const model::StretchShare& share : result.shares) {
         sums[share.stretch].path_ns += share.ns;
@@ -313,7 +316,8 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
-            const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p]};
+            const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p],
+                                       result.longer_ns[stretch]};
             const std::int64_t longer_ns = account(own, others[i], are_events_sampled, accounts);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
             result.costliest[stretch].consider(

@@ -200,7 +200,8 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                     chosen.totals[place][p].gaps += 1;
                     const auto stands_for = draw.stands_for(place, next->ns, replay.processes[p].process, occurrence);
                     if (stands_for > 0)
-                        chosen.on_path[p].push_back({next->ns, place, occurrence, stands_for});
+                        chosen.on_path[p].push_back(
+                            {next->ns, place, occurrence, stands_for, static_cast<std::uint32_t>(i)});
                 }
             }
             if (is_on_path) {
@@ -255,6 +256,7 @@ void add_costliest(const Replay& replay, const std::vector<Costliest>& here, std
 
 struct Sums {
     std::vector<model::Stretch> stretches;    // by place, of all processes
+    std::vector<std::int64_t> longer_ns;      // likewise, as Compared has them
     std::vector<model::StretchShare> shares;  // of the owned processes
     std::vector<model::StretchRank> ranks;    // likewise
 };
@@ -267,6 +269,8 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     const std::vector<FewestSamples> fewest =
         tell_by_samples(replay, gaps, chosen, compared.uncounted, sums, compared.notable);
     add_up(replay, sums);
+    MPI_Allreduce(MPI_IN_PLACE, compared.longer_ns.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
+                  replay.comm);
     add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
         sums[i].fewest_samples = fewest[i].samples;
@@ -286,35 +290,53 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
         rates_of_sums(stretch);
     }
     find_persistence(replay, gaps, chosen, compared.shares, sums);
-    return {std::move(sums), std::move(compared.shares), std::move(ranks)};
+    return {std::move(sums), std::move(compared.longer_ns), std::move(compared.shares), std::move(ranks)};
 }
 
-/// Replaces what is known of places without peers by what one of their calls tells. Collective.
-void compare_by_one_call(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+/// What takes so many times as long as its peers may be what these do on the other side of a call that divides a span.
+constexpr double much_longer = 1.25;
+
+/// The places without peers, and those whose peers may have their work elsewhere.
+std::vector<std::size_t> doubtful_places(const std::vector<PlaceTime>& times, const Spans& spans, const Sums& found)
+{
+    std::vector<std::size_t> result;
+    for (std::size_t place = 0; place < times.size(); ++place) {
+        const model::Stretch& s = found.stretches[place];
+        const auto own = static_cast<double>(s.compared_ns), peers = static_cast<double>(s.peers_ns);
+        if (!has_peers(s) || (spans.is_divided(times[place].place) && own > much_longer * peers))
+            result.push_back(place);
+    }
+    return result;
+}
+
+/// Replaces what is known of places without peers by what one of the calls around their spans tells; and of others
+/// where peers have as much more than this rank elsewhere in their spans as they have in the gaps there: then these are
+/// not all of the same work. Collective.
+void compare_by_one_call(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
                          const std::vector<PlaceTime>& times, Sums& found)
 {
-    std::vector<GapPlace> places;
-    std::vector<std::size_t> lonely;
-    for (std::size_t place = 0; place < times.size(); ++place) {
-        places.push_back(times[place].place);
-        if (!has_peers(found.stretches[place]))
-            lonely.push_back(place);
-    }
-    if (lonely.empty() || replay.definitions.processes.size() < 2)
+    const std::vector<std::size_t> doubtful = doubtful_places(times, spans, found);
+    if (doubtful.empty() || replay.definitions.processes.size() < 2)
         return;
-    const Sums wider = sum_up(replay, gaps, by_one_call(replay, gaps, chosen, places, lonely));
+    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
+    const Sums wider = sum_up(replay, gaps, by_calls.spans);
     constexpr std::uint32_t none = UINT32_MAX;
     std::vector<std::uint32_t> stretch_of(wider.stretches.size(), none);
-    for (std::size_t i = 0; i < lonely.size(); ++i) {
+    for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        const std::size_t place = doubtful[i];
         const auto by =
-            choose_call(replay.definitions, places[lonely[i]], wider.stretches[2 * i], wider.stretches[2 * i + 1]);
+            choose_call(replay.definitions, by_calls.bounds[i], wider.stretches[2 * i], wider.stretches[2 * i + 1]);
         if (!by)
             continue;
         const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
-        stretch_of[entry] = static_cast<std::uint32_t>(lonely[i]);
-        found.stretches[lonely[i]] = wider.stretches[entry];
-        found.stretches[lonely[i]].compared_by = static_cast<std::int64_t>(*by);
-        const auto is_of_place = [&](const auto& part) { return part.stretch == lonely[i]; };
+        // What peers have more of elsewhere in their spans.
+        const std::int64_t elsewhere = found.longer_ns[place] - wider.longer_ns[entry];
+        if (has_peers(found.stretches[place]) && elsewhere < found.stretches[place].peers_ns)
+            continue;
+        stretch_of[entry] = static_cast<std::uint32_t>(place);
+        found.stretches[place] = wider.stretches[entry];
+        found.stretches[place].compared_by = static_cast<std::int64_t>(*by);
+        const auto is_of_place = [&](const auto& part) { return part.stretch == place; };
         std::erase_if(found.shares, is_of_place);
         std::erase_if(found.ranks, is_of_place);
     }
@@ -357,7 +379,7 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     const Chosen chosen = find_gaps(replay, times, gaps, seen);
     seen = Seen{GapPlaces(0), {}, {}};
     Sums found = sum_up(replay, gaps, chosen);
-    compare_by_one_call(replay, gaps, chosen, times, found);
+    compare_by_one_call(replay, Spans(replay, predecessors, same), gaps, chosen, times, found);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);

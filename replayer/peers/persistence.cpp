@@ -84,9 +84,8 @@ struct RankEffect {
 class Model
 {
 public:
-    Model(const Replay& replay, std::vector<Gaps>& gaps, const std::vector<std::vector<std::uint32_t>>& lists,
-          std::int64_t common)
-        : replay_(replay), gaps_(gaps), lists_(lists), common_(common)
+    Model(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::size_t place, std::int64_t common)
+        : replay_(replay), gaps_(gaps), chosen_(chosen), lists_(chosen.gaps(place)), common_(common)
     {
         sums_.occurrences = std::min(common, most_occurrences);
     }
@@ -138,8 +137,8 @@ private:
         const std::int64_t begin = part * common_ / sums_.occurrences;
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
         const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
-        const std::size_t gap = lists_[p][static_cast<std::size_t>(k)];
-        return fixed_log(gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap)));
+        const std::uint32_t entry = lists_[p][static_cast<std::size_t>(k)];
+        return fixed_log(gaps_[p].recorded_in(entry, chosen_.end(gaps_[p], entry)));
     }
 
     std::vector<std::int64_t> mean_by_occurrence()
@@ -162,6 +161,7 @@ private:
 
     const Replay& replay_;
     std::vector<Gaps>& gaps_;
+    const Chosen& chosen_;
     const std::vector<std::vector<std::uint32_t>>& lists_;
     std::int64_t common_;
     EffectSums sums_;
@@ -262,7 +262,7 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
     const auto stored = [](double variance) { return std::llround(variance * 1e9); };
     std::vector<std::vector<RankEffect>> effects;
     for (std::size_t place = 0; place < stretches.size(); ++place) {
-        Model here(replay, gaps, chosen.gaps(place), common[place]);
+        Model here(replay, gaps, chosen, place, common[place]);
         const Variances found = here.estimate(node_of, nodes);
         model::Stretch& stretch = stretches[place];
         stretch.ranks = here.sums().ranks;

@@ -35,6 +35,8 @@ struct Gap {
     /// On the processor, or waiting for one.
     [[nodiscard]] std::int64_t runnable() const;
     [[nodiscard]] bool is_off() const { return preempted + blocked > 0; }
+    /// What comes behind it, as if both were one. What one has not counted is not known of them.
+    void add(const Gap& next);
 };
 
 /// The natural logarithm in units of 2^-32, in which sums are exact; that of 1 for what is smaller.

@@ -607,11 +607,15 @@ TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
     EXPECT_THAT(sentence(p), Not(HasSubstr("the same work")));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
     EXPECT_THAT(sentence(p), HasSubstr("(persistent, 90 %): if the others do the same work there, move work"));
-    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do before the same MPI_Allreduce, to which they "
-                                       "come from other calls. It takes 100 % longer than on its peers"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do before the same MPI_Allreduce since their "
+                                       "last call that can wait (MPI_Irecv, MPI_Test and the like cannot). It takes "
+                                       "100 % longer than on its peers"));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallBefore);
-    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do after the same exchange > MPI_Waitall, from "
-                                       "which they go on to other calls. It takes 100 % longer"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do from the same MPI_Waitall to their next call "
+                                       "that can wait (MPI_Irecv, MPI_Test and the like cannot). It takes 100 % "
+                                       "longer"));
+    p.rows[p.call_paths[p.stretches[0].before.value].row.value].name = "MPI_Irecv";
+    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do between calls that can wait (MPI_Irecv, "));
     p.stretches[0].compared = 8;
     p.stretches[0].compared_ns = 800 * ms;
     EXPECT_THAT(sentence(p), HasSubstr(" For 20 % of it there are no peers: the others come here less often."));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <random>
 #include <vector>
@@ -262,6 +263,145 @@ TEST(Peers, CallsThatMeetInOneCollectiveAreOnePlace)
         EXPECT_NEAR(static_cast<double>(s.compared), are_two_phases ? 30 : 59, 1);
         EXPECT_EQ(s.slowest_rank, 2);
     }
+}
+
+/// Steps that end in an Allreduce. In front of it `ranks[i]` says what rank i does, and when it enters that.
+using Steps = std::vector<std::function<std::int64_t(Rank& rank, std::int64_t time)>>;
+
+void run(Program& p, const Steps& ranks, int steps)
+{
+    const int all = p.ranks();
+    for (int rank = 0; rank < all; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+    std::int64_t time = 10;
+    for (int step = 0; step < steps; ++step) {
+        std::vector<std::int64_t> enter;
+        for (int rank = 0; rank < all; ++rank)
+            enter.push_back(ranks[static_cast<std::size_t>(rank)](p[rank], time));
+        time = *std::ranges::max_element(enter) + 2;
+        for (int rank = 0; rank < all; ++rank)
+            p[rank].collective(FunctionId::MPI_Allreduce, {enter[static_cast<std::size_t>(rank)], time});
+    }
+    p.finish(time + 1);
+}
+
+// In a chain, the first rank has nothing to receive. What the other one does before it posts its receive is not all of
+// its work.
+TEST(Peers, CallsThatCannotWaitDoNotDivideTheWorkOfPeers)
+{
+    constexpr int steps = 11;
+    Program p(2);
+    run(p,
+        {[](Rank& rank, std::int64_t time) {
+             rank.send({time + 300, time + 301}, 1);
+             return time + 302;
+         },
+         [](Rank& rank, std::int64_t time) {
+             const Request request = rank.irecv({time + 10, time + 11}, 0);
+             rank.wait({time + 111, time + 312}, request);
+             return time + 313;
+         }},
+        steps);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Allreduce", "MPI_Send");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallBefore));
+    EXPECT_EQ(s.path_ns, (steps - 1) * 300 * us);
+    EXPECT_EQ(s.compared_ns, s.path_ns);
+    EXPECT_EQ(s.peers_ns, (steps - 1) * 110 * us);
+    EXPECT_EQ(sum_of_parts(s), s.path_ns - s.peers_ns);
+    // Behind the last Allreduce both do the same.
+    EXPECT_EQ(s.occurrences, steps);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 * std::pow(110.0 / 300, (steps - 1.0) / steps), 1e6);
+    EXPECT_EQ(s.slowest_rank, 0);
+}
+
+// One computes before it calls MPI_Test, the other one all the time between.
+TEST(Peers, APieceBetweenTestsIsComparedAsAPartOfAllOfThem)
+{
+    constexpr int steps = 11, pieces = 4;
+    Program p(2);
+    run(p,
+        {[](Rank& rank, std::int64_t time) {
+             rank.send({time + 10, time + 11}, 1);
+             return time + 211;
+         },
+         [](Rank& rank, std::int64_t time) {
+             const Request request = rank.irecv({time, time}, 0);
+             for (int piece = 0; piece < pieces; ++piece)
+                 rank.call(FunctionId::MPI_Iprobe, {time += 100, time});
+             rank.wait({time, time + 1}, request);
+             return time + 1;
+         }},
+        steps);
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Iprobe", "MPI_Iprobe");
+    EXPECT_EQ(s.path_ns, steps * (pieces - 1) * 100 * us);
+    // Of the other one it is what it computes before it can wait: 10 us in all four pieces together.
+    EXPECT_EQ(s.peers_ns, s.compared_ns / 40);
+}
+
+// Both post a receive, one before its work and the other one behind it, in one place of the program.
+TEST(Peers, WorkOnTheOtherSideOfACallThatCannotWaitIsSeen)
+{
+    constexpr int steps = 11;
+    for (const std::int64_t work : {200, 2000}) {
+        const auto exchange = [](Rank& rank, int other, std::int64_t time, std::int64_t before, std::int64_t behind) {
+            const Request request = rank.irecv({time + before, time + before + 1}, other);
+            time += before + 1 + behind;
+            rank.send({time, time + 1}, other);
+            rank.wait({time + 1, time + 3}, request);
+            return time + 3;
+        };
+        Program p(2);
+        run(p,
+            {[&](Rank& rank, std::int64_t time) { return exchange(rank, 1, time, work, 10); },
+             [&](Rank& rank, std::int64_t time) { return exchange(rank, 0, time, 1, 200); }},
+            steps);
+        const model::Stretch s = stretch(replay(p), "MPI_Allreduce", "MPI_Irecv");
+        EXPECT_EQ(s.path_ns, (steps - 1) * work * us);
+        EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallBefore));
+        // Of all that a rank does there, this is so large a part.
+        const double part = static_cast<double>(work) / static_cast<double>(work + 10);
+        EXPECT_NEAR(static_cast<double>(s.peers_ns), part * (steps - 1) * 201 * us, 100);
+    }
+    // Where the others have the same elsewhere, what is longer is longer.
+    const auto same = [](int other, std::int64_t work) {
+        return [other, work](Rank& rank, std::int64_t time) {
+            const Request request = rank.irecv({time + work, time + work + 1}, other);
+            rank.send({time + work + 101, time + work + 102}, other);
+            rank.wait({time + work + 102, time + work + 104}, request);
+            return time + work + 104;
+        };
+    };
+    Program longer(2);
+    run(longer, {same(1, 300), same(0, 100)}, steps);
+    const model::Stretch s = stretch(replay(longer), "MPI_Allreduce", "MPI_Irecv");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+    EXPECT_EQ(s.peers_ns, (steps - 1) * 100 * us);
+}
+
+// `if (rank == 0) root_step(); else worker_step();`, both with a barrier of their own.
+TEST(Peers, WhoMeetsInACollectiveIsComparedWhereverItIsCalled)
+{
+    constexpr int steps = 11;
+    const auto step = [](const char* function, std::int64_t work) {
+        return [function, work](Rank& rank, std::int64_t time) {
+            rank.called_from({"main", function}, 0);
+            return time + work;
+        };
+    };
+    Program p(3);
+    run(p, {step("root_step", 300), step("worker_step", 100), step("worker_step", 100)}, steps);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = step_of(r);
+    EXPECT_NE(s.compared_by, number(model::ComparedBy::BothCalls));
+    EXPECT_EQ(s.path_ns, (steps - 1) * 300 * us);
+    EXPECT_EQ(s.compared_ns, s.path_ns);
+    EXPECT_EQ(s.peers_ns, (steps - 1) * 100 * us);
+    EXPECT_EQ(s.ranks, 3);
+    EXPECT_EQ(s.slowest_rank, 0);
 }
 
 TEST(Peers, AnyNumberOfProcessesComparesByTheSameCalls)

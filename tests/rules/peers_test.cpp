@@ -323,11 +323,11 @@ TEST(Peers, OfTheMigrationsInACallOneCounts)
     const replayer::SameCalls same;
     replayer::Gaps gaps(trace, same);
     for (int round = 0; round < 2; ++round) {
-        EXPECT_EQ(gaps.measure(1).migrations, 2 * replayer::parts_of_a_migration);
-        EXPECT_EQ(gaps.measure(1).preempted, 4 * us);
-        EXPECT_EQ(gaps.measure(2).migrations, 3 * replayer::parts_of_a_migration);
-        EXPECT_EQ(gaps.measure(2).preempted, 2 * us);
-        EXPECT_EQ(gaps.measure(2).blocked, 0);
+        EXPECT_EQ(gaps.measure(1, 2).migrations, 2 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(1, 2).preempted, 4 * us);
+        EXPECT_EQ(gaps.measure(2, 3).migrations, 3 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(2, 3).preempted, 2 * us);
+        EXPECT_EQ(gaps.measure(2, 3).blocked, 0);
     }
 }
 
@@ -356,10 +356,12 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0], same)};
     ASSERT_EQ(gaps[0].end(), 3U);
     EXPECT_EQ(gaps[0].place(1), (replayer::GapPlace{{0}, {1}}));
-    EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);
-    EXPECT_EQ(gaps[0].measure(1).counted.cycles, 7);
-    EXPECT_EQ(gaps[0].measure(2).ns, 25 * us);
-    EXPECT_FALSE(gaps[0].measure(2).has_cycles());
+    EXPECT_EQ(gaps[0].measure(1, 2).ns, 9 * us);
+    EXPECT_EQ(gaps[0].measure(1, 2).counted.cycles, 7);
+    EXPECT_EQ(gaps[0].measure(2, 3).ns, 25 * us);
+    EXPECT_FALSE(gaps[0].measure(2, 3).has_cycles());
+    EXPECT_EQ(gaps[0].measure(1, 3).ns, 34 * us);
+    EXPECT_FALSE(gaps[0].measure(1, 3).has_cycles()) << "of one part they are not known";
 
     replayer::Path path;
     const auto piece = [&](std::int64_t begin, std::int64_t stretch, std::int64_t end) {
@@ -404,12 +406,12 @@ TEST(Peers, WhatIsBeforeTheFirstCallIsAStretch)
 TEST(Peers, StartsAreComparedWhateverFirstCallTheyLeadTo)
 {
     Program p(3);
-    for (int rank = 0; rank < 3; ++rank) {
-        p[rank].called_from({rank == 2 ? "master" : "worker"});
-        p[rank].collective(FunctionId::MPI_Barrier, {rank == 2 ? 1000 : 100, 1001});
-    }
-    p.finish(1002);
-    const model::Stretch s = stretch(replay(p), "start", "MPI_Barrier");
+    p[2].send({1000, 1001}, 0);
+    p[2].send({1001, 1002}, 1);
+    p[0].recv({100, 1002}, 2);
+    p[1].recv({100, 1003}, 2);
+    p.finish(1004);
+    const model::Stretch s = stretch(replay(p), "start", "MPI_Send");
     EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::CallBefore));
     EXPECT_EQ(s.compared, 1);
     EXPECT_NEAR(static_cast<double>(s.peers_ns), 100.0 * us, 1);

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/peers/spans.hpp"
+
+#include "replayer/peers/met_calls.hpp"
+
+#include <cstdint>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr std::uint32_t is_not_collective = UINT32_MAX;
+
+/// By ContextId: those of one function that is collective are a group.
+std::vector<std::uint32_t> groups_of_collectives(const model::Definitions& definitions)
+{
+    std::vector<std::uint32_t> groups;
+    for (const model::CallingContext& context : definitions.contexts) {
+        const auto what = functions::semantic_class(definitions.regions[context.region.value].function);
+        groups.push_back(functions::group_of(what) == functions::Group::Collective ? context.region.value
+                                                                                   : is_not_collective);
+    }
+    return groups;
+}
+
+}  // namespace
+
+Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same)
+{
+    const model::Definitions& definitions = replay.definitions;
+    std::vector<model::ContextId> place;
+    for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
+        place.push_back(same({i}));
+        const auto what = functions::semantic_class(definitions.region(model::ContextId{i}).function);
+        is_bound_.push_back(functions::may_meet_others(what));
+    }
+    meeting_ = find_met_calls(replay, predecessors, place, groups_of_collectives(definitions), is_not_collective);
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the spans of the owned processes: what a process' first thread does between two calls that may wait for others.
+// Calls that may not, such as MPI_Irecv and MPI_Test, divide a span into gaps. Other ranks may make them elsewhere, or
+// not at all, and have the same work on the other side of them.
+#pragma once
+
+#include "replayer/peers/gaps.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Gaps that follow each other: [first, end).
+struct Span {
+    std::size_t first, end;
+    GapPlace bounds;  // the calls before and behind it, as Spans::meeting() has them
+};
+
+class Spans
+{
+public:
+    /// Collective over `replay.comm`.
+    Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same);
+
+    /// The end of the one that begins with the gap `first`.
+    [[nodiscard]] std::size_t end(const Gaps& gaps, std::size_t first) const
+    {
+        std::size_t last = first;
+        while (last + 1 < gaps.end() && !is_bound_[gaps.place(last).after.value])
+            ++last;
+        return last + 1;
+    }
+
+    /// Calls `visit(Span)` for each of a process, in order of time.
+    template <class Visit>
+    void for_each(const Gaps& gaps, Visit visit) const
+    {
+        for (std::size_t first = 0; first < gaps.end();) {
+            const std::size_t behind = end(gaps, first);
+            visit(Span{first, behind, {meeting(gaps.place(first).before), meeting(gaps.place(behind - 1).after)}});
+            first = behind;
+        }
+    }
+
+    /// Whether gaps at the place may be parts of spans.
+    [[nodiscard]] bool is_divided(GapPlace place) const
+    {
+        return (place.before.valid() && !is_bound_[place.before.value]) || !is_bound_[place.after.value];
+    }
+    /// The call that stands for all that have met in a collective, whatever functions they are made in. `call`: as
+    /// places have it.
+    [[nodiscard]] model::ContextId meeting(model::ContextId call) const
+    {
+        return call.valid() ? model::ContextId{meeting_[call.value]} : call;
+    }
+
+private:
+    std::vector<bool> is_bound_;          // by ContextId
+    std::vector<std::uint32_t> meeting_;  // likewise
+};
+
+}  // namespace critpath::replayer
