@@ -30,6 +30,21 @@ for _ in range(350):
 """
 
 
+# One rank may have several threads in MPI, and the other one not.
+MIXED_LEVELS = """
+import os
+import mpi4py
+first = "0" in (os.environ.get("OMPI_COMM_WORLD_RANK"), os.environ.get("PMI_RANK"))
+mpi4py.rc.thread_level = "multiple" if first else "single"
+from mpi4py import MPI
+for _ in range(20):
+    MPI.COMM_WORLD.Barrier()
+levels = MPI.COMM_WORLD.gather(MPI.Query_thread())
+if levels is not None:
+    print("all the same" if len(set(levels)) == 1 else "levels differ")
+"""
+
+
 @functools.lru_cache
 def refused():
     """Why this machine does not make time namespaces; empty if it does."""
@@ -113,6 +128,12 @@ class Clocks(harness.Case):
         self.validate()
         self.replay_on(1, 2)
         self.assert_sound()
+
+    def test_ranks_that_ask_for_different_levels_of_threads(self):
+        result = self.record_apart(2, harness.PYTHON, "-c", MIXED_LEVELS)
+        self.assertIn("levels differ", result.out)
+        points = self.assert_true_offsets(2, least=2)
+        self.assertEqual(len(points[1]), 2, "clocks are compared at the ends only")
 
     def test_one_clock_costs_one_record(self):
         self.record(2, harness.workload("late_sender"), options=("-q",))
