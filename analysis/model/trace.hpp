@@ -220,6 +220,14 @@ public:
     [[nodiscard]] bool is_scaled(std::size_t sample) const { return sample < scaled_.size() && scaled_[sample]; }
     [[nodiscard]] bool empty() const { return counts_.empty(); }
     [[nodiscard]] std::size_t size() const { return scaled_.size(); }  // samples
+    /// Keeps the first ones, where there are more.
+    void truncate(std::size_t samples)
+    {
+        if (samples >= scaled_.size())
+            return;
+        counts_.resize(counts_.size() / scaled_.size() * samples);
+        scaled_.resize(samples);
+    }
 
 private:
     std::vector<std::int64_t> counts_;

@@ -137,7 +137,8 @@ private:
         if (later != enters.begin() && location.calls.leave(last) > location.end) {
             location.end = std::min(location.end, enters[last]);
         }
-        std::erase_if(location.samples, [&](const Sample& s) { return s.time >= location.end; });
+        std::erase_if(location.samples, [&](const Sample& s) { return s.time >= location.end; });  // the last ones
+        location.sample_counts.truncate(location.samples.size());
         std::erase_if(location.user_regions, [&](const RegionChange& change) { return change.time >= location.end; });
         cut(location.tool, location.end);
         cut(location.unrecorded, location.end);

@@ -51,6 +51,26 @@ TEST(CommonPoint, WhatOthersDidLaterIsLeftOut)
     EXPECT_EQ(r.fact("under_way"), 0);
 }
 
+TEST(CommonPoint, CountsOfSamplesBehindItAreNobodys)
+{
+    Program p(2);
+    p[1].call(FunctionId::MPI_Isend, {1, 2});
+    p[1].sample(20, "early");
+    p[1].counts(100);
+    p[1].off({30, 34}, false);  // divides what is behind the last sample
+    p[1].off({38, 40}, false);
+    p[1].sample(70, "late");
+    p[1].counts(5'000);
+    p[1].finish(100);
+    p[0].die(50);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 1: 0-1 | mpi 1: 1-2 | compute 1: 2-50");
+    std::int64_t instructions = 0;
+    for (const model::EventCount& event : r.profile.path_events)
+        instructions += event.count;
+    EXPECT_EQ(instructions, 100);
+}
+
 // The one that came last kept the others waiting; nobody knows what it waited for.
 TEST(CommonPoint, WhereAllWereInCallsIsTheLastEnter)
 {
