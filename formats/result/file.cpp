@@ -44,6 +44,8 @@ int write_all(int fd, std::span<const unsigned char> bytes)
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
         if (written < 0 && errno != EINTR)
             return errno;
+        if (written == 0)
+            return ENOSPC;  // as some file systems of users say that they are full
         if (written > 0)
             bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
