@@ -207,9 +207,7 @@ Table merge(Locations& locations, const std::vector<LocationTrace>& traces, Tabl
             merged.push_back(operation);
         }
     }
-    if (locations.size() > 1) {
-        sort_by_enter(traces, merged, call_of);
-    }
+    sort_by_enter(traces, merged, call_of);
     return merged;
 }
 

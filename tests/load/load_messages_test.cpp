@@ -70,6 +70,20 @@ TEST_F(Load, WildcardReceivesKeepPostingOrderAndGetTheActualSource)
     EXPECT_EQ(receives[1].completion.call, CallId{2});
 }
 
+TEST_F(Load, AReceiveThatWasPostedBeforeMeasurementComesWhereItWasCompleted)
+{
+    const auto& replay = load(2, [](TinyTrace& t) {
+        t.thread(0);
+        t.thread(1);
+        t.thread(0).enter(1, "MPI_Wait").irecv(2, "world", 1, 4, 8, 70).leave(2, "MPI_Wait");
+        t.thread(0).enter(3, "MPI_Recv").recv(4, "world", 1, 4, 16).leave(4, "MPI_Recv");
+    });
+    const auto& receives = replay.processes[0].receives;
+    ASSERT_EQ(receives.size(), 2);
+    EXPECT_EQ(receives[0].bytes, 8);
+    EXPECT_EQ(receives[1].bytes, 16);
+}
+
 TEST_F(Load, CancelledAndUnfinishedReceivesAreLeftOut)
 {
     const auto& replay = load(1, [](TinyTrace& t) {
