@@ -208,14 +208,15 @@ bool open_recording()
     if (!resolve_mpi()) {
         return false;
     }
-    pmpi.Comm_size(handles.comm_world, &process.size);
+    int level = MPI_THREAD_SINGLE;
+    const bool is_known = pmpi.Comm_size(handles.comm_world, &process.size) == MPI_SUCCESS &&
+                          pmpi.Comm_rank(handles.comm_world, &process.rank) == MPI_SUCCESS &&
+                          pmpi.Query_thread(&level) == MPI_SUCCESS;
     const Patience patience(process.size > 1 ? process.settings.patience_s : 0);
-    if (pmpi.Comm_rank(handles.comm_world, &process.rank) == MPI_SUCCESS && !all_may_open_files()) {
+    if (is_known && !all_may_open_files()) {
         return false;
     }
-    int level = MPI_THREAD_SINGLE;
-    if (pmpi.Query_thread(&level) != MPI_SUCCESS || pmpi.Comm_rank(handles.comm_world, &process.rank) != MPI_SUCCESS ||
-        pmpi.Comm_size(handles.comm_world, &process.size) != MPI_SUCCESS || !make_communicator()) {
+    if (!is_known || !make_communicator()) {
         say(Text() << "cpcollect: the MPI library refused to be asked, nothing will be recorded; "
                    << "rebuild critpath with the MPI library that the application uses");
         return false;

@@ -399,7 +399,8 @@ inline std::uint64_t extra_of(std::int32_t id)
 inline void record_comm_create(Call& call, int result, MPI_Comm parent, const MPI_Comm* child)
 {
     Origin origin;
-    if (result == MPI_SUCCESS && process.communicators.next_child(parent, origin)) {
+    // Failed ones are counted, too: only some members may have failed.
+    if (process.communicators.next_child(parent, origin) && result == MPI_SUCCESS) {
         spool::Record& record = call.record();
         record.comm = process.communicators.id(parent);
         if (*child != handles.comm_null) {
