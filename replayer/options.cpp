@@ -29,7 +29,7 @@ constexpr const char* examples = R"(
 Run it with as many processes as the trace has ranks, or fewer; the result is the same.
 
 Examples:
-  mpirun -n 4 cpreplay cp-app-2026-01-31T12:00:00
+  mpirun -n 4 cpreplay cp-app-20260131-120000
   cpreplay --rules=enter traces.otf2)";
 
 /// The value that `word` stands for; CLI::ValidationError with all words if it is none of them.

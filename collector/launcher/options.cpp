@@ -174,7 +174,7 @@ CLI::Validator event_list()
         "");
 }
 
-/// A:B with A <= B, either of which may be missing, or the word pcontrol.
+/// A:B with A < B, either of which may be missing, or the word pcontrol.
 CLI::Validator range()
 {
     return CLI::Validator(

@@ -48,6 +48,7 @@ public:
         std::uint32_t number;
         rules::Instance instance;
     };
+    static_assert(sizeof(Open) == 160);  // docs/ALGORITHM says so
 
     Members members;
     InstanceCounts counts;
