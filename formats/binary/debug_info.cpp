@@ -120,6 +120,12 @@ int number(Dwarf_Die& die, unsigned int name)
     return found && value <= 0x7fffffff ? static_cast<int>(value) : 0;
 }
 
+/// Behind a thing that has no name.
+std::string at_line(int line)
+{
+    return line == 0 ? "" : " at line " + std::to_string(line);
+}
+
 /// What an entry is an instance of, or completes.
 std::optional<Dwarf_Die> origin_of(Dwarf_Die die)
 {
@@ -180,9 +186,13 @@ public:
     {
         scan();
         const auto found = scopes_of_.find(declaration.addr);
-        const char* const unnamed = name == "operator()" ? "{lambda}" : "(anonymous class)";
+        const bool is_lambda = name == "operator()";
         for (int at = found == scopes_of_.end() ? none : found->second; at != none; at = scopes_[at].parent) {
-            name.insert(0, (scopes_[at].name.empty() ? unnamed : scopes_[at].name) + "::");
+            const Scope& scope = scopes_[at];
+            // A function may have several, which have no other name than where they are.
+            const std::string unnamed =
+                is_lambda ? "{lambda" + at_line(scope.line) + "}" : "(anonymous class" + at_line(scope.line) + ")";
+            name.insert(0, (scope.name.empty() ? unnamed : scope.name) + "::");
         }
         return name;
     }
@@ -204,6 +214,7 @@ private:
     struct Scope {
         std::string name;
         int parent;
+        int line;
         bool is_function;
     };
     static constexpr int none = -1;
@@ -267,7 +278,7 @@ private:
         if (*name == '\0' && tag == DW_TAG_namespace) {
             name = "(anonymous namespace)";
         }
-        scopes_.push_back({name, parent, tag == DW_TAG_subprogram});
+        scopes_.push_back({name, parent, number(die, DW_AT_decl_line), tag == DW_TAG_subprogram});
         return static_cast<int>(scopes_.size()) - 1;
     }
 
@@ -535,6 +546,50 @@ private:
         return known->second;
     }
 
+    /// The line of the type of a template's argument that has no name, or 0.
+    static int line_of_unnamed_type(Dwarf_Die& parameter)
+    {
+        Dwarf_Attribute attribute;
+        Dwarf_Die type;
+        if (dwarf_attr(&parameter, DW_AT_type, &attribute) == nullptr ||
+            dwarf_formref_die(&attribute, &type) == nullptr || dwarf_peel_type(&type, &type) != 0) {
+            return 0;
+        }
+        for (int i = 0; i < most_origins; ++i) {
+            const int tag = dwarf_tag(&type);
+            if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
+                dwarf_attr(&type, DW_AT_type, &attribute) == nullptr ||
+                dwarf_formref_die(&attribute, &type) == nullptr || dwarf_peel_type(&type, &type) != 0) {
+                break;
+            }
+        }
+        const int tag = dwarf_tag(&type);
+        const bool is_class = tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+        return is_class && *text(type, DW_AT_name) == '\0' ? number(type, DW_AT_decl_line) : 0;
+    }
+
+    /// "each<f()::<lambda(int)> >" of GCC is each instance for a lambda of f(): says where that is.
+    static void tell_lambdas_apart(Dwarf_Die& function, std::string& name)
+    {
+        constexpr std::string_view lambda = "<lambda(", end = ")>";
+        std::size_t at = name.find(lambda);
+        if (at == std::string::npos) {
+            return;
+        }
+        for_each_child(function, [&](Dwarf_Die& child) {
+            if (dwarf_tag(&child) != DW_TAG_template_type_parameter) {
+                return true;
+            }
+            const int line = line_of_unnamed_type(child);
+            const std::size_t close = line == 0 ? std::string::npos : name.find(end, at);
+            if (close != std::string::npos) {
+                name.insert(close + 1, at_line(line));
+                at = name.find(lambda, close);
+            }
+            return at != std::string::npos;
+        });
+    }
+
     std::string find_name(Dwarf_Die& die, Dwarf_Die& declaration)
     {
         std::string linkage = text(die, DW_AT_linkage_name);
@@ -553,6 +608,7 @@ private:
         if ((name == "MAIN__" || name == "main") && dwarf_hasattr(&declaration, DW_AT_main_subprogram) == 1) {
             return std::string(unnamed_fortran_program);
         }
+        tell_lambdas_apart(declaration, name);
         // Functions of one file only have no name for the linker.
         Dwarf_Die unit;
         if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) != nullptr) {

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <fstream>
 #include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace critpath::binary
 {
@@ -25,11 +28,14 @@ namespace
 {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::Field;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+using testing::Not;
 using testing::StartsWith;
 
 auto is(const testing::Matcher<std::string>& function, const std::string& file, int line)
@@ -61,6 +67,22 @@ public:
     }
     std::uint64_t operator[](const std::string& symbol) const { return symbols.at(symbol); }
 
+    /// Two lambdas of one function, and the instances of a template for each, have names of their own. Compilers number
+    /// them, or do not name them: then it is their lines.
+    static void check_lambdas(const std::vector<SourceFrame>& first, const std::vector<SourceFrame>& second)
+    {
+        ASSERT_EQ(first.size(), 3);
+        ASSERT_EQ(second.size(), 3);
+        EXPECT_EQ(first[2].function, second[2].function);
+        for (const std::size_t frame : {0, 1}) {
+            EXPECT_NE(first[frame].function, second[frame].function);
+            for (const auto& [name, mark] : {std::pair(first[frame].function, "// the first of two"),
+                                             std::pair(second[frame].function, "// the second of two")})
+                EXPECT_THAT(name, AnyOf(Not(HasSubstr("at line")),
+                                        HasSubstr(" at line " + std::to_string(line_of(subject_source, mark)))));
+        }
+    }
+
     /// `lines` say what the text says.
     void check(SourceLines& lines, const Module& module) const
     {
@@ -80,6 +102,7 @@ public:
                     ElementsAre(is(MatchesRegex("plain(\\(int\\))?::.*::operator\\(\\).*"), source(),
                                    in_source("MARK(in_lambda)")),
                                 is("plain", source(), in_source("// lambda into plain"))));
+        check_lambdas(lines.find(module, symbols.at("in_first")), lines.find(module, symbols.at("in_second")));
         EXPECT_THAT(lines.declarations(module, symbols.at("in_smooth")),
                     ElementsAre(SourcePlace{bench / "include/grid.hpp", line_of(subject_header, "void smooth(int& x)")},
                                 SourcePlace{source(), in_source("int twice(int x)")},

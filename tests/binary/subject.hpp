@@ -59,6 +59,12 @@ struct Solver {
 };
 }
 
+template <class F>
+static INLINED void apply(const F& f, int& y)
+{
+    f(y);
+}
+
 extern "C" int plain(int x)
 {
     x += 7;
@@ -69,6 +75,14 @@ extern "C" int plain(int x)
         y += 2;
     };
     lambda(x);  // lambda into plain
+    apply([](int& y) __attribute__((always_inline)) {  // the first of two
+        MARK(in_first);
+        y += 3;
+    }, x);
+    apply([](int& y) __attribute__((always_inline)) {  // the second of two
+        MARK(in_second);
+        y += 4;
+    }, x);
     return space::hidden(x) + space::Solver<int>().step(x);
 }
 )";
