@@ -9,22 +9,17 @@ namespace critpath::report
 
 using model::CallPathId;
 
-TreeTimes tree_times_of(const model::Profile& profile, const std::vector<bool>& is_inlined,
-                        std::vector<std::int64_t> whole, const std::vector<std::int64_t>& own)
+TreeTimes tree_times_of(const model::Profile& profile, std::vector<std::int64_t> whole,
+                        const std::vector<std::int64_t>& own)
 {
     constexpr std::int64_t nearly_all = 95;              // percent
     std::vector<std::int64_t> largest(whole.size(), 0);  // of the callees of each
-    std::vector<bool> leads_to_inlined(whole.size(), false);
     for (std::size_t i = 0; i < whole.size(); ++i)
-        if (const CallPathId parent = profile.call_paths[i].parent;
-            parent.valid() && whole[i] > largest[parent.value]) {
-            largest[parent.value] = whole[i];
-            leads_to_inlined[parent.value] = is_inlined[i];
-        }
+        if (const CallPathId parent = profile.call_paths[i].parent; parent.valid())
+            largest[parent.value] = std::max(largest[parent.value], whole[i]);
     TreeTimes times;
     for (std::size_t i = 0; i < whole.size(); ++i)
-        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all &&
-                                   leads_to_inlined[i] == is_inlined[i]);
+        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all);
     times.whole = std::move(whole);
     return times;
 }

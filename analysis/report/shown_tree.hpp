@@ -18,12 +18,12 @@ namespace critpath::report
 /// What a tree is drawn from, by CallPathId.
 struct TreeTimes {
     std::vector<std::int64_t> whole;  // with all below it, ns
-    std::vector<bool> is_passing;  // it only leads to one of its kind, inlined or not, which has nearly all of its time
+    std::vector<bool> is_passing;     // it only leads to one that has nearly all of its time
 };
 
 /// `own`: without what is below it.
-TreeTimes tree_times_of(const model::Profile& profile, const std::vector<bool>& is_inlined,
-                        std::vector<std::int64_t> whole, const std::vector<std::int64_t>& own);
+TreeTimes tree_times_of(const model::Profile& profile, std::vector<std::int64_t> whole,
+                        const std::vector<std::int64_t>& own);
 
 /// The call paths that are shown, as a tree.
 class ShownTree

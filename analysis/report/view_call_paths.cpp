@@ -10,6 +10,7 @@
 #include "analysis/report/inclusive.hpp"
 #include "analysis/report/inside.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/made_code_note.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/recursion.hpp"
 #include "analysis/report/shown_tree.hpp"
@@ -71,13 +72,26 @@ private:
 };
 
 /// "main > … > solve" of a call path and those that only lead to it: the first one, which tells it from others below
-/// the same caller, and the last one, whose time it is.
-std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
+/// the same caller, and the last one, whose time it is. Between them, the innermost one of code that was made while the
+/// program ran, as that of Python is: all others there are the interpreter's.
+std::string row_name(const model::Profile& profile, const std::vector<std::size_t>& paths, Sites& sites)
 {
-    const std::string last = sites.name(paths.back());
-    if (paths.size() == 1)
-        return last;
-    return sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + last;
+    const auto is_made = [&](std::size_t path) {
+        return profile.row(CallPathId{static_cast<std::uint32_t>(path)}).module == made_code;
+    };
+    std::vector<std::size_t> named = {0};
+    if (!is_made(paths.back()))
+        for (std::size_t i = paths.size() - 1; i-- > 1;)
+            if (is_made(paths[i])) {
+                named.push_back(i);
+                break;
+            }
+    if (paths.size() > 1)
+        named.push_back(paths.size() - 1);
+    std::string name = sites.name(paths.front());
+    for (std::size_t i = 1; i < named.size(); ++i)
+        name += (named[i] == named[i - 1] + 1 ? " > " : " > … > ") + sites.name(paths[named[i]]);
+    return name;
 }
 
 /// By call path: path time without those below.
@@ -221,6 +235,9 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
 {
     explain_errors(document, hotspots);
     std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
+    if (std::optional<std::string> note =
+            made_code_note(request.profile, request.selection, request.request.trace_name))
+        document.notes.push_back(std::move(*note));
     if (has_inside)
         document.notes.push_back(inside_note());
     if (request.window)
@@ -291,7 +308,7 @@ Document call_path_view(const HotspotRequest& request)
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
     const TreeTimes tree_times =
-        tree_times_of(profile, is_inlined, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
+        tree_times_of(profile, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
     const ShownTree whole_tree(profile, tree_times, candidates, 0);
     std::size_t all = 0;
     std::int64_t all_ns = 0;
@@ -303,7 +320,7 @@ Document call_path_view(const HotspotRequest& request)
     bool any_levels = false, any_inlined = false;
     tree.walk([&](const std::vector<std::size_t>& paths, const ShownTree::Branch&) {
         any_levels = any_levels || calls.levels(paths.back()) > 1;
-        any_inlined = any_inlined || is_inlined[paths.front()] || is_inlined[paths.back()];
+        any_inlined = any_inlined || std::ranges::any_of(paths, [&](std::size_t path) { return is_inlined[path]; });
     });
 
     Table table;
@@ -333,8 +350,8 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const ShownTree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), calls.levels(i), is_inlined[i], own[i],
-                hotspots.items[i], sites.of(i), "", "");
+        add_row(branch.of_name + row_name(profile, paths, sites), name, chains.depth(i), calls.levels(i), is_inlined[i],
+                own[i], hotspots.items[i], sites.of(i), "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);
@@ -361,7 +378,7 @@ Document call_path_view(const HotspotRequest& request)
         document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
                                     "--to, or sorted by the path.");
     if (any_inlined)
-        document.notes.emplace_back("[I]: inlined into the function above it.");
+        document.notes.emplace_back("[I]: inlined into the function before it, or above it.");
     if (any_levels)
         document.notes.emplace_back("Levels: a function that calls itself is one row, of calls that are so many below "
                                     "each other. Each as a row: --recursion all.");

@@ -11,6 +11,7 @@
 #include "analysis/report/inclusive.hpp"
 #include "analysis/report/inside.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/made_code_note.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -154,24 +155,33 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
         of_row[profile.row_of(time.call_path)] += time.ns;
     const std::int64_t path_ns = fact(profile, "path_ns");
     const std::set<std::string_view> modules = modules_of_application(profile);
-    std::map<std::pair<std::string, model::RowId>, std::int64_t> inlined;
+    struct Inlined {
+        std::int64_t ns = 0;
+        std::map<model::RowId, std::int64_t> in;
+    };
+    std::map<std::string, Inlined> inlined;
     for (const model::AddressTime& time : profile.addresses) {
         const model::RowId id = profile.row_of(time.call_path);
         const model::Row& row = profile.rows[id.value];
         if (!request.selection.has_row(row) || !modules.contains(row.module) || part(of_row[id], path_ns) < worth_it)
             continue;  // its debug information need not be read
-        if (const auto functions = inlined_functions_at(profile, row, time.address, lines); !functions.empty())
-            inlined[{functions.front(), id}] += time.ns;
+        if (const auto functions = inlined_functions_at(profile, row, time.address, lines); !functions.empty()) {
+            Inlined& of = inlined[functions.front()];
+            of.ns += time.ns;
+            of.in[id] += time.ns;
+        }
     }
-    const auto most = std::ranges::max_element(inlined, {}, [](const auto& of) { return of.second; });
-    if (most == inlined.end() || part(most->second, path_ns) < worth_it)
+    const auto most = std::ranges::max_element(inlined, {}, [](const auto& of) { return of.second.ns; });
+    if (most == inlined.end() || part(most->second.ns, path_ns) < worth_it)
         return {};
-    const auto& [name, row] = most->first;
+    const auto& [name, of] = *most;
+    const auto row = std::ranges::max_element(of.in, {}, [](const auto& in) { return in.second; })->first;
     constexpr std::size_t width = 48;
-    return fmt::format("Rows have what was inlined into them: {} has {} % of the path, in {}. As rows of their own: {}",
-                       shorten_name(printable(name), width), percent_text(part(most->second, path_ns)),
-                       shorten_name(printable(profile.rows[row.value].name), width),
-                       command_line("hotspots --inlined", request.request.trace_name));
+    return fmt::format(
+        "Rows have what was inlined into them: {} has {} % of the path, {}in {}. As rows of their own: {}",
+        shorten_name(printable(name), width), percent_text(part(of.ns, path_ns)),
+        of.in.size() == 1 ? "" : "most of it ", shorten_name(printable(profile.rows[row.value].name), width),
+        command_line("hotspots --inlined", request.request.trace_name));
 }
 
 using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;
@@ -205,6 +215,10 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     document.tables.back().other_names = sampled_functions(request.profile);
     if (names == Names::OfFunctions)
         std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
+    if (names == Names::OfFunctions && !request.inclusive)
+        if (std::optional<std::string> note =
+                made_code_note(request.profile, request.selection, request.request.trace_name))
+            document.notes.push_back(std::move(*note));
     if (const std::string note = unsampled_note(request.profile, hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots, property(request.profile, "call_graph")),

@@ -22,7 +22,7 @@ struct RowsProgram {
         //                     0 main                    1 step         2 solve        3 relax        4 finish
         profile.call_paths = {{{0}, CallPathId::none()}, {{1}, {0}}, {{2}, {1}}, {{3}, {2}}, {{4}, {0}}};
         const std::vector<std::int64_t> own = {0, 0, 50, 46, 4};
-        times = tree_times_of(profile, std::vector<bool>(own.size(), false), {100, 96, 96, 46, 4}, own);
+        times = tree_times_of(profile, {100, 96, 96, 46, 4}, own);
     }
 
     /// By row, what it ends with.
