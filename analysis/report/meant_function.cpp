@@ -65,13 +65,37 @@ bool is_qualified(const std::string& name, const std::string& wanted)
     return has_it && (wanted.find_first_of("<(") == std::string::npos || name.find(wanted) != std::string::npos);
 }
 
+/// "kernel [q/k.cpp]" of "(anonymous namespace)::kernel() [q/k.cpp]": functions of several files that are called alike.
+bool is_of_that_file(const std::string& name, const std::string& wanted)
+{
+    const auto file_at = [](const std::string& text) {
+        return text.ends_with(']') ? text.rfind(" [") : std::string::npos;
+    };
+    const std::size_t at = file_at(name), wanted_at = file_at(wanted);
+    return at != std::string::npos && wanted_at != std::string::npos && name.substr(at) == wanted.substr(wanted_at) &&
+           is_qualified(name.substr(0, at), wanted.substr(0, wanted_at));
+}
+
+/// "relax", "Grid.relax" or "py::Grid.relax" of "py::Grid.relax:/home/me/grid.py", as Python calls it.
+bool is_in_python(const std::string& name, const std::string& wanted)
+{
+    constexpr std::string_view prefix = "py::";
+    if (!name.starts_with(prefix))
+        return false;
+    const std::string function = name.substr(0, name.find(':', prefix.size()));
+    const std::string_view bare = std::string_view(function).substr(prefix.size());
+    return function == wanted || bare == wanted || bare.ends_with("." + wanted);
+}
+
 /// The next one counts where nothing is meant by those before it.
 constexpr IsMeant rules[] = {
     [](const std::string& name, const std::string& wanted) { return name == wanted; },
     is_as_shown,
     [](const std::string& name, const std::string& wanted) { return qualified_name(name) == wanted; },
     [](const std::string& name, const std::string& wanted) { return name.substr(0, name.find('(')) == wanted; },
+    is_of_that_file,
     is_qualified,
+    is_in_python,
     [](const std::string& name, const std::string& wanted) { return in_fortran(name) == in_fortran(wanted); },
     [](const std::string& name, const std::string& wanted) { return name.find(wanted) != std::string::npos; },
     [](const std::string& name, const std::string& wanted) {
@@ -91,6 +115,21 @@ std::vector<std::string> without_outlined(const model::Profile& profile, const s
     return result;
 }
 
+/// Of several that may be shown so, the only one that is among all of `names`; else empty.
+std::string only_shown_so(const std::set<std::string>& names, const std::string& wanted)
+{
+    if (wanted.find(ellipsis) == std::string::npos)
+        return {};
+    std::string result;
+    for (const auto& [name, shown] : shorten_names(names, display_width(wanted)))
+        if (shown == wanted) {
+            if (!result.empty())
+                return {};
+            result = name;
+        }
+    return result;
+}
+
 /// Nothing if it is none of `names`.
 std::string only_one(const model::Profile& profile, const std::set<std::string>& names, const std::string& wanted,
                      IsMeant is_meant)
@@ -101,6 +140,9 @@ std::string only_one(const model::Profile& profile, const std::set<std::string>&
     std::vector<std::string> found = without_outlined(profile, matching);
     if (found.size() <= 1)
         return found.empty() ? std::string() : found.front();
+    for (const std::set<std::string>& listed : {names, matching})
+        if (std::string name = only_shown_so(listed, wanted); !name.empty())
+            return name;
     constexpr std::size_t most = 5, width = 60;
     const std::size_t all = found.size();
     found.resize(std::min(all, most));
@@ -170,8 +212,12 @@ std::string why_no_lines(const model::Row& row, Presence presence, std::string_v
         return "no sample on the critical path, or the part of it that was asked for, is in itself, but only in what "
                "it calls; see what that is: " +
                command_line("hotspots --by callpath", trace);
-    if (const std::string_view why = why_in_no_file(row.module); !why.empty())
-        return fmt::format("it has no lines, since {}; {}", why, who_calls);
+    if (const std::string_view why = why_in_no_file(row.module); !why.empty()) {
+        const std::string made =
+            "see what it has with what it calls: " +
+            command_line(fmt::format("hotspots --inclusive --module {}", shell_quoted(row.module)), trace);
+        return fmt::format("it has no lines, since {}; {}", why, row.module == made_code ? made : who_calls);
+    }
     return fmt::format("the trace does not say at which of its instructions it was sampled; {}", who_calls);
 }
 

@@ -3,6 +3,7 @@
 //
 // Which function is meant by a name, and what is said of those that have no lines.
 #include "analysis/report/meant_function.hpp"
+#include "analysis/report/names.hpp"
 #include "formats/support/error.hpp"
 
 #include <gmock/gmock.h>
@@ -86,6 +87,36 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"a::f(double)"}, "f(int)", "a run"), Failure);
 }
 
+TEST(MeantFunction, FunctionsOfSeveralFiles)
+{
+    const std::string p = "(anonymous namespace)::kernel() [p/k.cpp]", q = "(anonymous namespace)::kernel() [q/k.cpp]";
+    for (const char* name : {"kernel [q/k.cpp]", "kernel() [q/k.cpp]"})
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {p, q}, name, "a run"), q) << name;
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {p, q}, "kernel", "a run"), Failure);
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {p, q}, "kernel [r/k.cpp]", "a run"), Failure);
+}
+
+TEST(MeantFunction, FunctionsOfPythonAreMeantByTheirNames)
+{
+    const std::string relax = "py::Grid.relax:/home/me/grid.py", other = "py::relaxed:/home/me/grid.py";
+    for (const char* name : {"relax", "Grid.relax", "py::Grid.relax"})
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {relax, other, "load_relaxed"}, name, "a run"), relax) << name;
+    // Also one without lines, before another one that only has it in its name.
+    EXPECT_THAT(refusal("run"), AllOf(HasSubstr("'py::run:/src/run.py'"), HasSubstr("--inclusive --module '[jit]'")));
+}
+
+/// A name that was shortened may also be read as another one; there it is not shown so.
+TEST(MeantFunction, AShortenedNameIsTheOneThatIsShownSo)
+{
+    const std::string front = "void layout::Pack<layout::Pack<int, int>, layout::Pack<int, int>>::run(int)";
+    const std::string back = "void layout::Pack<int, layout::Pack<int, layout::Pack<int, int>>>::run(int)";
+    for (const std::size_t width : {40U, 60U}) {
+        const auto shown = shorten_names({front, back}, width);
+        for (const std::string& name : {front, back})
+            EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {front, back}, shown.at(name), "a run"), name);
+    }
+}
+
 TEST(MeantFunction, NoneMayBeForWantOfLines)
 {
     try {
@@ -122,7 +153,7 @@ TEST(MeantFunction, WhatHasNoLinesSaysWhy)
     EXPECT_THAT(refusal("poll"), HasSubstr("is in it, but the thread had no processor there; see what calls it"));
     EXPECT_EQ(refusal("run"),
               "'py::run:/src/run.py': it has no lines, since it was made while the program ran; see what "
-              "calls it: cpreport hotspots --by callpath 'a run'");
+              "it has with what it calls: cpreport hotspots --inclusive --module '[jit]' 'a run'");
     EXPECT_THAT(refusal("[anon]"), HasSubstr("while the program ran, and nothing names its functions; see what calls"));
     EXPECT_THAT(refusal("schedule"), HasSubstr("since it is the kernel's own; see what calls it"));
     EXPECT_EQ(
