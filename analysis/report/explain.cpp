@@ -63,7 +63,8 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
             e.rank = share.process.value;
         }
         longer += std::max<std::int64_t>(share.longer_ns, 0);
-        shorter += std::max<std::int64_t>(-share.longer_ns, 0);
+        // What a rank has on the path for a moment once is no turn of its, however long its peers take then.
+        shorter += std::clamp<std::int64_t>(-share.longer_ns, 0, share.ns);
         if (share.longer_ns > longest) {
             longest = share.longer_ns;
             e.longer_rank = share.process.value;

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -362,8 +363,8 @@ void put_in_front(const Subtree& subtree, double share, const std::set<std::stri
     functions.insert(functions.begin(), std::move(whole));
 }
 
-/// Where functions that are worth a word are too little of a time to say what it is, the innermost function of the
-/// application that has most of it with what it calls.
+/// Where functions that are worth a word are too little of a time to say what it is, or most of them are of libraries,
+/// the innermost function of the application that has most of it with what it calls, or what that calls of a library.
 void name_common_callers(const model::Profile& profile, std::size_t stretch, const Callers& callers,
                          std::int64_t functions_ns, const SampleFit& fit, Code& code)
 {
@@ -385,8 +386,20 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
             all += function.share;
         return all;
     };
-    if (sum(code.functions) < most_from) {
-        const Subtree* const most = subtrees.innermost([&](const Subtree& of) {
+    // One that has half of it says what it is, and its caller is named with it.
+    const auto is_spread_over_libraries = [&](const std::vector<FunctionShare>& functions) {
+        return !functions.empty() && functions.front().share < most_from &&
+               std::ranges::none_of(profile.stretch_code, [&](const model::StretchCode& c) {
+                   const model::Row& row = profile.row(c.call_path);
+                   return c.stretch == stretch && row.name == functions.front().name && callers.is_of_application(row);
+               });
+    };
+    const auto most_of = [&](const std::function<bool(const Subtree&)>& is_most) {
+        const Subtree* const of_application = subtrees.innermost(is_most);
+        return of_application != nullptr ? of_application : subtrees.innermost_called(is_most);
+    };
+    if (sum(code.functions) < most_from || is_spread_over_libraries(code.functions)) {
+        const Subtree* const most = most_of([&](const Subtree& of) {
             const double share = part(of.time.ns, functions_ns);
             return share >= mostly_from &&
                    score_interval(share, static_cast<double>(of.time.samples) / share).low >= most_from;
@@ -395,9 +408,9 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
             put_in_front(*most, part(fit(most->time.ns - most->time.blocked_ns) + most->time.blocked_ns, s.path_ns),
                          inside(*most), code.functions);
     }
-    if (code.longer_ns > 0 && sum(code.longer) < mostly_from) {
+    if (code.longer_ns > 0 && (sum(code.longer) < mostly_from || is_spread_over_libraries(code.longer))) {
         const auto longer = [&](const Subtree& of) { return compared(of.time, *of.function, s); };
-        const Subtree* const most = subtrees.innermost([&](const Subtree& of) {
+        const Subtree* const most = most_of([&](const Subtree& of) {
             return part(longer(of).longer_ns(), code.longer_ns) >= mostly_from && longer(of).is_certain();
         });
         if (most != nullptr)

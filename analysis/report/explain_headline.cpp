@@ -45,7 +45,8 @@ std::string with_difference(std::string place, const std::string& apart)
 std::string name_of(const FunctionShare& function, const Explanation& e)
 {
     if (printable(function.name) != e.innermost_caller)
-        return shorten_name(function.short_name, headline_name_width);
+        return shorten_name(function.short_name, headline_name_width) +
+               (function.caller.empty() ? "" : " from " + shorten_name(function.short_caller, headline_name_width));
     return function.inlined.empty()
                ? ""
                : fmt::format("{}, inlined into {}", shorten_name(function.short_inlined, headline_name_width),

@@ -37,21 +37,30 @@ void Subtrees::add(model::CallPathId call_path, const model::StretchCode& amount
 {
     const std::vector<const model::Row*> functions = functions_of(profile_, call_path);
     std::set<const model::Row*> counted;
-    for (std::size_t depth = 0; depth < functions.size(); ++depth) {  // of recursive ones, the outermost
-        const model::Row* const function = functions[functions.size() - 1 - depth];
-        if (around_.contains(function) || !callers_.is_of_application(*function) || !counted.insert(function).second)
-            continue;
-        Subtree& subtree = subtrees_[function];
+    const auto count = [&](ByFunction& subtrees, const model::Row* function, std::size_t depth) {
+        if (!counted.insert(function).second)
+            return;
+        Subtree& subtree = subtrees[function];
         subtree.function = function;
         subtree.depth = std::max(subtree.depth, depth);
         subtree.time.add(amount);
+    };
+    bool is_called_by_application = false;
+    for (std::size_t depth = 0; depth < functions.size(); ++depth) {  // of recursive ones, the outermost
+        const model::Row* const function = functions[functions.size() - 1 - depth];
+        const bool is_of_application = callers_.is_of_application(*function);
+        if (is_of_application && !around_.contains(function))
+            count(of_application_, function, depth);
+        else if (is_called_by_application && !is_of_application)
+            count(called_by_it_, function, depth);
+        is_called_by_application = is_of_application;
     }
 }
 
-const Subtree* Subtrees::innermost(const std::function<bool(const Subtree&)>& is_meant) const
+const Subtree* Subtrees::innermost(const ByFunction& subtrees, const std::function<bool(const Subtree&)>& is_meant)
 {
     const Subtree* found = nullptr;
-    for (const auto& [function, subtree] : subtrees_)
+    for (const auto& [function, subtree] : subtrees)
         if (is_meant(subtree) && (found == nullptr || subtree.depth > found->depth ||
                                   (subtree.depth == found->depth && subtree.time.ns > found->time.ns)))
             found = &subtree;

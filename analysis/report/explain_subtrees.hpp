@@ -30,18 +30,30 @@ public:
     /// It must not outlive the others.
     Subtrees(const model::Profile& profile, const model::Stretch& stretch, const Callers& callers);
 
-    /// The amount counts for all functions that the call path ends in or comes through.
+    /// The amount counts for all functions of these that the call path ends in or comes through.
     void add(model::CallPathId call_path, const model::StretchCode& amount);
     /// The innermost one for which that is so; nullptr: none.
-    [[nodiscard]] const Subtree* innermost(const std::function<bool(const Subtree&)>& is_meant) const;
+    [[nodiscard]] const Subtree* innermost(const std::function<bool(const Subtree&)>& is_meant) const
+    {
+        return innermost(of_application_, is_meant);
+    }
+    /// Likewise, of those that functions of the application call and that are not of these themselves.
+    [[nodiscard]] const Subtree* innermost_called(const std::function<bool(const Subtree&)>& is_meant) const
+    {
+        return innermost(called_by_it_, is_meant);
+    }
     /// Whether the call path ends in the function or comes through it.
     [[nodiscard]] bool is_inside(model::CallPathId call_path, const model::Row& function) const;
 
 private:
+    using ByFunction = std::map<const model::Row*, Subtree>;
+
+    static const Subtree* innermost(const ByFunction& subtrees, const std::function<bool(const Subtree&)>& is_meant);
+
     const model::Profile& profile_;
     const Callers& callers_;
     std::set<const model::Row*> around_;
-    std::map<const model::Row*, Subtree> subtrees_;
+    ByFunction of_application_, called_by_it_;
 };
 
 }  // namespace critpath::report

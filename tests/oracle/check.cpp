@@ -95,7 +95,8 @@ std::int64_t led_by_doubt(const tests::Replayed& replayed, bool unseen)
             decide(unseen ? leads_all : 0);
         if (const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
             model::is_doubtful(confidence)) {
-            const bool is_poll = functions::is_poll(replayed.profile.row(model::CallPathId{segment.call}).name);
+            const bool is_poll = functions::is_poll(
+                functions::semantic_class(replayed.profile.row(model::CallPathId{segment.call}).name));
             decide(is_poll ? leads_all : own + (confidence == model::Confidence::WithinClocks ? clock_error : 0));
             ns += own;
         } else if (model::is_jump(segment) || kind == model::SegmentKind::Delay) {
