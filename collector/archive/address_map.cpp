@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace critpath::archive
 {
@@ -33,6 +34,12 @@ std::optional<std::uint64_t> hex(std::string_view text)
     return number(text, 16);
 }
 
+// Of the line before, if this one says what it is.
+std::string_view take_identity(std::string_view& lines)
+{
+    return lines.starts_with("# ") ? take(lines, '\n').substr(2) : "";
+}
+
 }  // namespace
 
 AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
@@ -55,56 +62,34 @@ AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
         epochs_.back().until = *until;
         epochs_.back().unloaded = *unloaded;
         while (!unloads.empty() && !unloads.starts_with("= ") && !unloads.starts_with("? ")) {
-            add_line(take(unloads, '\n'));
+            const std::string_view mapped = take(unloads, '\n');
+            add_line(mapped, take_identity(unloads));
         }
         epochs_.emplace_back();
     }
     while (!maps.empty()) {
-        add_line(take(maps, '\n'));
+        const std::string_view mapped = take(maps, '\n');
+        add_line(mapped, take_identity(maps));
     }
     for (Epoch& epoch : epochs_) {
         std::ranges::sort(epoch.ranges, {}, &MappedRange::start);
     }
 }
 
-void AddressMap::add_line(std::string_view line)
+void AddressMap::add_line(std::string_view line, std::string_view identity)
 {
-    if (line.starts_with("# ")) {
-        if (!epochs_.back().ranges.empty()) {
-            identify(epochs_.back().ranges.back(), line.substr(2));
-        }
-        return;
-    }
     const auto start = hex(take(line, '-'));
     const auto end = hex(take(line, ' '));
     const std::string_view permissions = take(line, ' ');
     const auto offset = hex(take(line, ' '));
-    take(line, ' ');  // device
+    const std::string_view device = take(line, ' ');
     const std::string_view inode = take(line, ' ');
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     const bool is_executable = permissions.size() >= 3 && permissions[2] == 'x';
     if (start && end && offset && is_executable && *start < *end) {
-        epochs_.back().ranges.push_back({*start, *end, *offset, module(line, inode)});
+        epochs_.back().ranges.push_back(
+            {*start, *end, *offset, module(line, std::string(device) + ' ' + std::string(inode), identity)});
     }
-}
-
-// A file that was built anew between two loads may have got the inode of the one before.
-void AddressMap::identify(MappedRange& range, std::string_view identity)
-{
-    const std::size_t first = range.module;
-    std::size_t i = first;
-    while (i < modules_.size() && (modules_[i] != modules_[first] || inodes_[i] != inodes_[first] ||
-                                   (!identities_[i].empty() && identities_[i] != identity))) {
-        ++i;
-    }
-    if (i == modules_.size()) {
-        modules_.push_back(modules_[first]);
-        inodes_.push_back(inodes_[first]);
-        deleted_.push_back(deleted_[first]);
-        identities_.emplace_back();
-    }
-    identities_[i] = identity;
-    range.module = static_cast<std::uint32_t>(i);
 }
 
 std::uint32_t AddressMap::epoch_at(std::uint64_t time) const
@@ -157,26 +142,35 @@ std::uint64_t AddressMap::missing_after(std::size_t epoch) const
     return missing;
 }
 
-std::uint32_t AddressMap::module(std::string_view name, std::string_view inode)
+std::uint32_t AddressMap::module(std::string_view name, std::string inode, std::string_view identity)
 {
     const bool has_file = !name.empty() && name.front() == '/' && !name.starts_with("/memfd:");
     if (!has_file) {
         name = name != vdso_module && name != "[vsyscall]" ? anonymous_module : name;
-        inode = "0";
+        inode.clear();
     }
     const bool is_deleted = has_file && name.ends_with(deleted_remark);
     name.remove_suffix(is_deleted ? deleted_remark.size() : 0);
+    // A file that was built anew between two loads may have got the inode of the one before.
+    const auto is_it = [&](std::size_t i) {
+        const bool is_identified = !identity.empty() && !identities_[i].empty();
+        return inodes_[i] == inode && (is_identified ? identities_[i] == identity : modules_[i] == name);
+    };
     std::size_t i = 0;
-    while (i < modules_.size() && (modules_[i] != name || inodes_[i] != inode)) {
+    while (i < modules_.size() && !is_it(i)) {
         ++i;
     }
     if (i == modules_.size()) {
-        modules_.emplace_back(name);
-        inodes_.emplace_back(inode);
+        modules_.emplace_back();
+        inodes_.push_back(std::move(inode));
         deleted_.push_back(false);
         identities_.emplace_back();
     }
+    modules_[i] = name;
     deleted_[i] = deleted_[i] || is_deleted;
+    if (!identity.empty()) {
+        identities_[i] = identity;
+    }
     return static_cast<std::uint32_t>(i);
 }
 

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] const MappedRange* find(std::uint64_t address) const { return find(address, last_epoch()); }
 
     /// Paths (without the kernel's remark about deleted files), or vdso_module, or anonymous_module for all executable
-    /// memory without a file.
+    /// memory without a file. Of a binary that was renamed while it was loaded the path is the last one: there it is.
     [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
     /// The kernel has seen that what its path leads to is another file, or none.
@@ -68,14 +68,13 @@ private:
         std::vector<MappedRange> ranges = {};  // by start
     };
 
-    void add_line(std::string_view line);
-    void identify(MappedRange& range, std::string_view identity);
-    std::uint32_t module(std::string_view name, std::string_view inode);
+    void add_line(std::string_view line, std::string_view identity);
+    std::uint32_t module(std::string_view name, std::string inode, std::string_view identity);
     [[nodiscard]] std::uint64_t missing_after(std::size_t epoch) const;
 
     std::vector<Epoch> epochs_ = std::vector<Epoch>(1);  // by time
     std::vector<std::string> modules_;                   // in the order in which they are seen first
-    std::vector<std::string> inodes_;                    // of modules: what tells files with one path from each other
+    std::vector<std::string> inodes_;                    // of modules, with their devices; none: no file
     std::vector<bool> deleted_;                          // of modules: the kernel says so
     std::vector<std::string> identities_;                // of modules: what the collector says, or nothing
     std::uint64_t unnoted_ = 0;                          // libraries that were unloaded, and are in no map

@@ -44,7 +44,7 @@ bool is_what_ran(const std::string& path, std::string_view identity)
         return binary::ElfFile(path).build_id() == identity.substr(by_build_id.size());
     }
     if (!identity.starts_with("file ")) {
-        return true;
+        return can_be_read(path);
     }
     constexpr std::uint64_t second = 1'000'000'000;
     struct stat status = {};
@@ -93,20 +93,21 @@ int copy_image(dl_phdr_info* info, std::size_t, void* data)
 ModuleFile find_module(const AddressMap& map, const MappedRange& range, bool is_own)
 {
     const std::string& path = map.modules()[range.module];
-    if (!map.was_replaced(range.module)) {
-        // As long as it is loaded the kernel sees to that.
-        const bool is_there = is_own || is_what_ran(path, map.identity(range.module));
-        return {is_there ? path : "", {}, !is_there};
-    }
     const std::string remarked = path + std::string(deleted_remark);
     std::error_code error;
-    if (fs::exists(remarked, error)) {
+    if (!map.was_replaced(range.module)) {
+        // Also of this process: another file may have come to the path since the map was made.
+        if (is_what_ran(path, map.identity(range.module))) {
+            return {path, {}};
+        }
+    } else if (fs::exists(remarked, error)) {
         return {remarked, {}};  // that is how it is called
     }
     if (!is_own || !is_loaded(map, range)) {
         return {{}, {}, true};
     }
-    if (fs::read_symlink("/proc/self/exe", error).native() == remarked && can_be_read("/proc/self/exe")) {
+    const std::string program = fs::read_symlink("/proc/self/exe", error).native();
+    if ((program == path || program == remarked) && can_be_read("/proc/self/exe")) {
         return {"/proc/self/exe", {}};
     }
     const std::string mapped = fmt::format("/proc/self/map_files/{:x}-{:x}", range.start, range.end);

@@ -141,5 +141,24 @@ TEST(AddressMap, TellsFilesWithOneInodeFromEachOther)
     EXPECT_FALSE(map.was_replaced(module(1)));
 }
 
+// A file keeps its inode when it gets another name, and what comes to the old one has another.
+TEST(AddressMap, FollowsARenamedFile)
+{
+    const std::string ran = "# build-id 0a\n";
+    const AddressMap map("5000-6000 r-xp 00000000 08:01 11   /app.old\n" + ran +
+                             "7000-8000 r-xp 00000000 08:01 12   /app\n# build-id 0b\n" +
+                             "9000-a000 r-xp 00000000 08:02 11   /other\n# build-id 0c\n",
+                         "= 00000000000000000100 00000000000000000000\n5000-6000 r-xp 00000000 08:01 11   /app\n" +
+                             ran);
+    const std::uint32_t app = map.find(0x5000, 0)->module;
+    EXPECT_EQ(map.find(0x5000, 1)->module, app);
+    EXPECT_EQ(map.modules().size(), 3U);
+    EXPECT_EQ(map.modules()[app], "/app.old");
+    EXPECT_EQ(map.modules()[map.find(0x7000)->module], "/app");
+    EXPECT_EQ(map.modules()[map.find(0x9000)->module], "/other");
+    EXPECT_FALSE(map.was_replaced(app));
+    EXPECT_EQ(map.unseen_unloads(), 0U);
+}
+
 }  // namespace
 }  // namespace critpath::archive

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -254,6 +255,48 @@ TEST(ModuleFile, AReplacedFileIsNotMistakenForItsSuccessor)
     EXPECT_EQ(function(other).module, path + " (deleted)");
     EXPECT_EQ(function(other).build_id, "");
     EXPECT_EQ(other.unreadable(), std::vector{path});
+}
+
+// A copy that is renamed while it is loaded, and another binary that gets its name: what ran has one name, its own.
+TEST(ModuleFile, ARenamedFileIsNotMistakenForItsSuccessor)
+{
+    const test::Scratch scratch;
+    const std::string path = scratch / "libcopy.so";
+    std::filesystem::copy_file(SUBJECT_FULL, path);
+    const Subject subject(path.c_str());
+    const std::string identity = "# build-id " + SymbolTable(path).build_id() + "\n";
+    const auto identified_maps = [&] {
+        std::istringstream lines(own_maps());
+        std::string maps;
+        for (std::string line; std::getline(lines, line);) {
+            maps += line + "\n" + (line.find(path) == std::string::npos ? "" : identity);
+        }
+        return maps;
+    };
+    const std::string before = identified_maps();
+    std::filesystem::rename(path, path + ".old");
+    std::filesystem::copy_file(SUBJECT_TWINS, path);
+    const AddressMap map(identified_maps(), "= 00000000000000000100 00000000000000000000\n" + before);
+    const std::vector<std::uint64_t> chain = {subject.address(hidden_one) + 1};
+    for (const bool is_own : {true, false}) {
+        ContextTree tree(map, is_own ? RuntimeCode::of_this_process(0) : RuntimeCode());
+        const Leaf leaf = tree.add({chain}, 0, 50);
+        EXPECT_EQ(tree.add({chain}).context, leaf.context);
+        const Function function = tree.functions()[tree.contexts()[leaf.context].function];
+        EXPECT_EQ(function.module, path + ".old");
+        EXPECT_EQ(binary::demangle(function.canonical_name), "subject::(anonymous namespace)::hidden_one(int)");
+        EXPECT_TRUE(tree.unreadable().empty());
+    }
+    EXPECT_EQ(map.unseen_unloads(), 0U);
+    // Where nobody has seen it being renamed, it has no names rather than wrong ones, or those that are in memory.
+    for (const bool is_own : {true, false}) {
+        ContextTree tree(AddressMap(before), is_own ? RuntimeCode::of_this_process(0) : RuntimeCode());
+        const Function function = tree.functions()[tree.contexts()[tree.add({chain}).context].function];
+        const bool is_named =
+            binary::demangle(function.canonical_name) == "subject::(anonymous namespace)::hidden_one(int)";
+        EXPECT_TRUE(is_named ? is_own : function.canonical_name.find("libcopy.so") != std::string::npos)
+            << function.canonical_name;
+    }
 }
 
 // A copy that is built anew, into the same inode, before the process that had loaded it is recovered.

@@ -114,6 +114,20 @@ class Names(harness.Case):
             self.assertIn("replaced", self.report("summary"))
         self.assertFalse([name for name in rows if "two_" in name], "names of the file that came later")
 
+    def test_a_file_that_was_renamed(self):
+        program = shutil.copy(harness.workload("plugins"), self.scratch)
+        for name in ("libone.so", "libtwo.so"):
+            shutil.copy(harness.workload(name), self.scratch)
+        self.record_plugins("renamed", program, self.scratch, options=("--sampler=timer",))
+        rows = self.assert_work(one_work=300, own_work=100)
+        self.assertEqual(rows["own_work"]["module"], program + ".old")
+        self.assertEqual(rows["one_work"]["module"], os.path.join(self.scratch, "libone.so.old"))
+        self.assertEqual(self.fact("replaced_files"), 0)
+        self.assertEqual(self.fact("unseen_unloads"), 0)
+        self.assertFalse([name for name in rows if "two_" in name], "names of the file that came later")
+        modules = {row["module"] for row in rows.values()}
+        self.assertFalse(modules & {program, os.path.join(self.scratch, "libone.so")}, "one binary under two names")
+
     @unittest.skipIf(shutil.which("objcopy") is None, "objcopy (package binutils) is not there")
     def test_a_debug_file_names_functions_afterwards(self):
         program = os.path.join(self.scratch, "app")

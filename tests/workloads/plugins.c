@@ -13,6 +13,9 @@
 // plugins replaced DIRECTORY: libone.so and the program itself work for 300 and 100 ms; then rank 0 replaces the files
 // of both by that of libtwo.so.
 //
+// plugins renamed DIRECTORY: likewise, but their own files get other names before (.old). All ranks have loaded and
+// unloaded libtwo.so by then.
+//
 // All parts are on the path: each rank does the same. Rank 0 prints "same place" if libtwo.so came to be where
 // libone.so had been.
 #define _GNU_SOURCE
@@ -51,16 +54,19 @@ static void* load(const char* directory, const char* file, const char* function,
     return library;
 }
 
-static void replace(const char* directory, const char* path)
+static void replace(const char* directory, const char* file, int is_kept)
 {
-    char copy[4096];
+    char path[4096], copy[4104], kept[4104];
+    snprintf(path, sizeof path, "%s", file);  // path_of() has room for one
     snprintf(copy, sizeof copy, "%s.new", path);
+    snprintf(kept, sizeof kept, "%s.old", path);
     FILE* from = fopen(path_of(directory, "libtwo.so"), "rb");
     FILE* to = fopen(copy, "wb");
     char bytes[4096];
     for (size_t got; from != NULL && to != NULL && (got = fread(bytes, 1, sizeof bytes, from)) > 0;)
         fwrite(bytes, 1, got, to);
-    if (from == NULL || to == NULL || fclose(to) != 0 || rename(copy, path) != 0)
+    if (from == NULL || to == NULL || fclose(to) != 0 || (is_kept && rename(path, kept) != 0) ||
+        rename(copy, path) != 0)
         fail(path);
     fclose(from);
 }
@@ -69,7 +75,7 @@ int main(int argc, char** argv)
 {
     const int rank = start(&argc, &argv);
     if (argc != 3)
-        fail("usage: plugins turns|unseen|often|replaced DIRECTORY");
+        fail("usage: plugins turns|unseen|often|replaced|renamed DIRECTORY");
     const char* directory = argv[2];
     Run one, two;
     void* library = load(directory, "libone.so", "one_run", &one);
@@ -93,11 +99,14 @@ int main(int argc, char** argv)
         for (int i = 0; i < 3000; ++i)
             dlclose(load(directory, "libtwo.so", "two_run", &two));
     } else {
+        const int is_kept = strcmp(argv[1], "renamed") == 0;
+        if (is_kept)
+            dlclose(load(directory, "libtwo.so", "two_run", &two));
         own_work(100);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
-            replace(directory, argv[0]);
-            replace(directory, path_of(directory, "libone.so"));
+            replace(directory, argv[0], is_kept);
+            replace(directory, path_of(directory, "libone.so"), is_kept);
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);
