@@ -3,10 +3,8 @@
 #include "analysis/report/inclusive.hpp"
 
 #include "analysis/model/pseudo_rows.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/report/caller_notes.hpp"
 #include "formats/result/schema.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -21,15 +19,6 @@ namespace
 {
 
 using namespace model::pseudo;
-
-/// What call paths begin with that are cut off (otf2::unknown_callers_region).
-constexpr std::string_view unknown_callers = "[unknown callers]";
-
-/// Functions of the application, which may be among the callers that are not known.
-bool can_call(const Hotspot& item)
-{
-    return (item.kind == "sampled" || item.kind == "region") && item.name != unknown_callers;
-}
 
 /// It is seen by samples only, also where the calls that it makes are recorded.
 bool may_be_sampled(const Hotspot& item)
@@ -231,22 +220,6 @@ Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, con
     return hotspots;
 }
 
-/// Another way of recording than this one.
-std::string_view how_to_know_callers(std::string_view call_graph)
-{
-    if (call_graph == "dwarf,32768")
-        return ", with as much of the stack as can be copied; of binaries with frame pointers "
-               "(-fno-omit-frame-pointer) cpcollect --call-graph=fp tells them, whatever is on the stack";
-    if (call_graph.starts_with("dwarf"))
-        return ": more was on the stack than was copied (cpcollect --call-graph=dwarf,32768 copies the most), or there "
-               "is no unwind information where they were called (--call-graph=fp tells callers of code with frame "
-               "pointers), or only the functions that call MPI were recorded (--callpath=full, the default, tells "
-               "their callers)";
-    if (call_graph == "fp")
-        return ": cpcollect --call-graph=dwarf, the default, tells those of binaries without frame pointers, too";
-    return " (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell most)";
-}
-
 }  // namespace
 
 Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection,
@@ -326,27 +299,6 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     }
     finish(profile, selection, hotspots);
     return hotspots;
-}
-
-std::vector<std::string> caller_notes(const Hotspots& hotspots, std::string_view call_graph)
-{
-    constexpr double printed = 0.001;
-    std::vector<std::string> notes;
-    if (hotspots.unknown_callers_ns > 0 && std::ranges::any_of(hotspots.items, can_call)) {
-        const bool is_row = std::ranges::any_of(
-            hotspots.items, [](const Hotspot& item) { return item.name == unknown_callers && item.path_ns > 0; });
-        notes.push_back(fmt::format(
-            "{}: of {} % of the path it is not known where from its functions were called, so that other "
-            "rows may have that time, too{}.",
-            is_row ? unknown_callers : "Callers", percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)),
-            how_to_know_callers(call_graph)));
-    }
-    if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)
-        notes.push_back(
-            fmt::format("{}: of {} % of the path it is a guess in which function the thread was blocked, by "
-                        "what it did before and after it or at other times, so that other rows may have it.",
-                        blocked, percent_text(guessed)));
-    return notes;
 }
 
 }  // namespace critpath::report

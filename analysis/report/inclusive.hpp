@@ -7,8 +7,6 @@
 
 #include "analysis/report/hotspots.hpp"
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace critpath::report
@@ -20,9 +18,5 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
                                const std::vector<bool>& is_inlined = {});
 /// An item a call path, by CallPathId. Of a selected module, what its functions have themselves, below their callers.
 Hotspots by_call_path(const model::Profile& profile, const Selection& selection = {});
-
-/// Sentences on callers that are not known, and on those that are guessed; none where it makes no difference.
-/// `call_graph`: where those of samples come from, as the trace says (formats/FORMAT.md).
-std::vector<std::string> caller_notes(const Hotspots& hotspots, std::string_view call_graph);
 
 }  // namespace critpath::report

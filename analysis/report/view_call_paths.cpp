@@ -5,6 +5,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/call_chains.hpp"
 #include "analysis/report/call_tree.hpp"
+#include "analysis/report/caller_notes.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -247,8 +248,7 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
         document.notes.push_back(std::move(doubt));
     if (const std::string unsampled = unsampled_note(request.profile, hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
-    std::ranges::copy(caller_notes(hotspots, property(request.profile, "call_graph")),
-                      std::back_inserter(document.notes));
+    std::ranges::copy(caller_notes(hotspots, request.profile, request.selection), std::back_inserter(document.notes));
 }
 
 /// How much of the tree is shown.

@@ -6,6 +6,7 @@
 #include "analysis/report/application.hpp"
 #include "analysis/report/blocked_note.hpp"
 #include "analysis/report/call_tree.hpp"
+#include "analysis/report/caller_notes.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -221,7 +222,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
             document.notes.push_back(std::move(*note));
     if (const std::string note = unsampled_note(request.profile, hotspots); !note.empty())
         document.notes.push_back(note);
-    std::ranges::copy(caller_notes(hotspots, property(request.profile, "call_graph")),
+    std::ranges::copy(caller_notes(hotspots, request.profile, {request.selection.ranks, {}}),
                       std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));

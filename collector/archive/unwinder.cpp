@@ -5,6 +5,7 @@
 #include "collector/archive/epilogue.hpp"
 #include "collector/archive/module_file.hpp"
 #include "collector/archive/runtime_code.hpp"
+#include "formats/support/longest_chains.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,8 +19,6 @@ namespace critpath::archive
 
 namespace
 {
-
-constexpr std::size_t longest_chain = 127;  // as the kernel's
 
 // The kernel's number of each register, by DWARF's.
 #if defined(__x86_64__)
@@ -169,7 +168,7 @@ CallChain Unwinder::chain(const RawBlocked& blocked, std::uint64_t time)
 bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
-    while (chain_.size() < longest_chain) {
+    while (chain_.size() < longest_sampled_chain) {
         const std::uint64_t place = chain_.size() == 1 ? chain_.back() : call_before(chain_.back());
         const FrameRules* rules = is_exact ? rules_at(place) : rules_behind_call(chain_.back());
         if (rules != nullptr && rules->is_signal && !is_exact) {
@@ -207,7 +206,7 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
 void Unwinder::append(std::span<const std::uint64_t> rest)
 {
     for (const std::uint64_t address : rest) {
-        if (chain_.size() == longest_chain) {
+        if (chain_.size() == longest_sampled_chain) {
             return;
         }
         chain_.push_back(address);

@@ -28,6 +28,7 @@
 #pragma once
 
 #include "formats/spool/stack_image.hpp"
+#include "formats/support/longest_chains.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +78,7 @@ enum Flag : std::uint8_t {
 };
 
 /// Return addresses of the path to a call of MPI; what is further out is missing.
-inline constexpr std::uint32_t deepest_path = 64;
+inline constexpr std::uint32_t deepest_path = longest_chain_to_call;
 
 /// Where the callers of a sampled instruction come from.
 enum class CallGraph : std::uint32_t {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What rows with the time of all that they call know, and what they do not, against what was put together by hand.
+#include "analysis/report/caller_notes.hpp"
 #include "analysis/report/inclusive.hpp"
 #include "tests/report/one_rank.hpp"
 
@@ -58,8 +59,8 @@ TEST(Inclusive, WhereAThreadWasBlockedIsAGuess)
     expect_parts(paths.items[2], 500, 300, 0);
     expect_parts(paths.items[3], 300, 300, 0);
     expect_parts(paths.items[4], 500, 0, 300);
-    ASSERT_EQ(caller_notes(paths, "dwarf").size(), 1U);
-    EXPECT_NE(caller_notes(paths, "dwarf")[0].find("of 30.0 % of the path it is a guess"), std::string::npos);
+    ASSERT_EQ(caller_notes(paths, run.profile()).size(), 1U);
+    EXPECT_NE(caller_notes(paths, run.profile())[0].find("of 30.0 % of the path it is a guess"), std::string::npos);
 }
 
 // As the test before, but that it was found in that function for 200 of the 300 ns.
@@ -74,7 +75,7 @@ TEST(Inclusive, WhereAThreadWasFoundBlockedIsNoGuess)
         time.found_ns = time.call_path == blocked ? 200 : 0;
     expect_parts(function(run, "solve"), 500, 100, 0);
     expect_parts(function(run, "read"), 500, 0, 100);
-    EXPECT_NE(caller_notes(by_call_path(run.profile()), "dwarf")[0].find("of 10.0 % of the path it is a guess"),
+    EXPECT_NE(caller_notes(by_call_path(run.profile()), run.profile())[0].find("of 10.0 % of the path it is a guess"),
               std::string::npos);
 }
 
@@ -200,25 +201,6 @@ TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
     run.add("other", main, 0);
     expect_parts(function(run, "main"), 600, 0, 300);
     EXPECT_EQ(by_function_inclusive(run.profile()).unknown_callers_ns, 850);
-}
-
-// What has been tried is not advised.
-TEST(Inclusive, SaysHowElseCallersMayBeKnown)
-{
-    OneRank run;
-    run.add("main", uncalled, 600);
-    run.add("leaf", run.add("[unknown callers]", uncalled, 0), 100);
-    const auto advises = [&](const std::string& call_graph, const std::string& option) {
-        const std::vector<std::string> notes = caller_notes(by_function_inclusive(run.profile()), call_graph);
-        return notes.size() == 1 && notes[0].find("cpcollect --call-graph=" + option) != std::string::npos;
-    };
-    EXPECT_TRUE(advises("dwarf", "dwarf,32768"));
-    EXPECT_TRUE(advises("dwarf,16384", "dwarf,32768"));
-    EXPECT_TRUE(advises("dwarf,32768", "fp"));
-    EXPECT_TRUE(advises("fp", "dwarf"));
-    EXPECT_TRUE(advises("none", "dwarf"));
-    EXPECT_FALSE(advises("dwarf,32768", "dwarf"));
-    EXPECT_FALSE(advises("fp", "fp"));
 }
 
 // In a part of the run, nobody knows who else had something there at other times but from the call paths.
