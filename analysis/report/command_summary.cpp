@@ -233,7 +233,7 @@ Table rank_table(const model::Profile& profile)
             rows_of(std::move(rows))};
 }
 
-Table function_table(Hotspots& hotspots)
+Table function_table(const model::Profile& profile, Hotspots& hotspots)
 {
     sort_by_path(hotspots.items);
     const Folding folding(hotspots.items);
@@ -243,18 +243,19 @@ Table function_table(Hotspots& hotspots)
             break;
         if (folding.leaves_out(item))
             continue;
-        rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns}});
+        rows.push_back({item.name, item.place(), item.module, Seconds{item.path_ns}});
         add_share_cells(rows.back(), item);
     }
     Table table{"functions",
                 "The functions that it spends its time in",
                 {{"function", "Function", Align::Left, Fit::Name},
-                 {"", "Module", Align::Left, Fit::Middle},
+                 {"", "Module", Align::Left, Fit::Path},
                  {"module", ""},
                  {"path_seconds", "Path s"}},
                 rows_of(std::move(rows))};
     for (Column& column : share_columns())
         table.columns.push_back(std::move(column));
+    table.other_paths = sampled_binaries(profile);
     return table;
 }
 
@@ -286,7 +287,7 @@ Document run_summary(const Request& request)
     Document document;
     document.view = "summary";
     document.fields = fields(profile, request, hotspots.path_samples);
-    for (Table& table : std::array{kind_table(profile), rank_table(profile), function_table(hotspots),
+    for (Table& table : std::array{kind_table(profile), rank_table(profile), function_table(profile, hotspots),
                                    clock_table(profile), anomaly_table(profile)}) {
         if (!is_empty(table))
             document.tables.push_back(std::move(table));

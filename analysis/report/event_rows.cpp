@@ -32,7 +32,7 @@ const std::string& place_of(const model::Row& row)
 
 Row named_cells(const std::string& name, const model::Row& row)
 {
-    return {name, std::string(basename(place_of(row))), place_of(row), std::string(result::name(row.kind))};
+    return {name, place_of(row), place_of(row), std::string(result::name(row.kind))};
 }
 
 Label function_label(Context& context, const CountedPlace& place)
@@ -46,9 +46,9 @@ Label module_label(Context& context, const CountedPlace& place)
     const model::Row& row = context.profile.row(place.call_path);
     const std::string& module = place_of(row);
     if (module.empty())  // time of no function is in no module
-        return {row.name, row.name, 0, {row.name, std::string(), std::string(result::name(row.kind))}};
+        return {row.name, row.name, 0, {row.name, row.name, std::string(), std::string(result::name(row.kind))}};
     const std::string name(basename(module));
-    return {module, name, 0, {name, module, std::string("module")}};
+    return {module, name, 0, {module, name, module, std::string("module")}};
 }
 
 Label call_path_label(Context& context, const CountedPlace& place)
@@ -80,7 +80,7 @@ Label line_label(Context& context, const CountedPlace& place)
                 std::move(number),
                 at.function,
                 at.inlined_into.empty() ? Cell() : Cell(at.inlined_into),
-                std::string(basename(place_of(of))),
+                place_of(of),
                 place_of(of),
                 kind};
     };
@@ -116,7 +116,7 @@ Label thread_label(Context& context, const CountedPlace& place)
 
 const std::vector<EventGrouping>& groupings()
 {
-    const Column module_name = {"", "Module", Align::Left, Fit::Middle};
+    const Column module_name = {"", "Module", Align::Left, Fit::Path};
     const Column module = {"module", "", Align::Left}, kind = {"kind", ""};
     const Column node = {"node", "Node", Align::Left, Fit::Middle};
     static const std::vector<EventGrouping> all = {
@@ -125,11 +125,7 @@ const std::vector<EventGrouping>& groupings()
          function_label,
          false,
          true},
-        {"module",
-         {{"module", "Module", Align::Left, Fit::Name}, {"path", "", Align::Left}, kind},
-         module_label,
-         false,
-         true},
+        {"module", {module_name, {"module", ""}, {"path", "", Align::Left}, kind}, module_label, false, true},
         {"callpath",
          {{"call_path", "Call path", Align::Left, Fit::Name}, module_name, module, kind},
          call_path_label,

@@ -43,6 +43,14 @@ std::set<std::string> sampled_functions(const model::Profile& profile)
     return names;
 }
 
+std::set<std::string> sampled_binaries(const model::Profile& profile)
+{
+    std::set<std::string> paths;
+    for (const model::AddressTime& time : profile.addresses)
+        paths.insert(profile.row(time.call_path).module);
+    return paths;
+}
+
 bool is_of_path(const std::string& sort)
 {
     return sort == "path" || sort == "imbalance";

@@ -45,6 +45,8 @@ struct Coverage {
 
 /// The functions that samples on the path found, whether a table shows them or not: annotate takes them.
 std::set<std::string> sampled_functions(const model::Profile& profile);
+/// Likewise, the binaries that these are in.
+std::set<std::string> sampled_binaries(const model::Profile& profile);
 
 /// Whether all rows that `sort` is about have path time.
 bool is_of_path(const std::string& sort);

@@ -51,6 +51,7 @@ enum class Fit : std::uint8_t {
     Whole,  // never
     Name,   // a function: at its arguments and template arguments, then in the middle
     Middle,
+    Path,  // of those of one column, as many of their ends as tell them apart, whatever room there is; then as Middle
     End,
 };
 
@@ -81,6 +82,7 @@ struct Table {
     std::function<void(const RowSink&)> each_row;
     std::string kind{};  // what a row is, where CSV has those of all tables of a document in one table; else empty
     std::set<std::string> other_names{};  // of functions that may not be in it: shortened names mean none of them
+    std::set<std::string> other_paths{};  // of binaries, likewise
 };
 
 /// Table::each_row of rows that are in memory.

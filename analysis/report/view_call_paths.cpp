@@ -217,7 +217,7 @@ std::vector<Column> call_path_columns(bool has_levels, bool has_inside, const st
                                    {"function", ""},
                                    {"inlined", ""},
                                    {"call_site", ""},
-                                   {"", "Module", Align::Left, Fit::Middle},
+                                   {"", "Module", Align::Left, Fit::Path},
                                    {"module", ""},
                                    {"kind", ""},
                                    {"own_path_seconds", "Own s"}};
@@ -326,6 +326,7 @@ Document call_path_view(const HotspotRequest& request)
     Table table;
     table.key = "call_paths";
     table.other_names = sampled_functions(request.profile);
+    table.other_paths = sampled_binaries(request.profile);
     const CallChains chains(profile);
     const InsidePaths inside(request, profile, [&](CallPathId path) { return calls.place_of(path); });
     table.columns = call_path_columns(any_levels, inside.is_wanted(), sort);
@@ -338,8 +339,8 @@ Document call_path_view(const HotspotRequest& request)
                              const std::string& divided, const char* side) {
         Row& row =
             rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth), Cell(),
-                                  item.name, std::int64_t{of_inlined}, site.empty() ? Cell() : Cell(site),
-                                  std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
+                                  item.name, std::int64_t{of_inlined}, site.empty() ? Cell() : Cell(site), item.place(),
+                                  item.module, item.kind, Seconds{own_ns}});
         constexpr std::size_t levels_column = 3;
         if (levels > 1)
             row[levels_column] = static_cast<std::int64_t>(levels);

@@ -334,6 +334,7 @@ Document event_view(const HotspotRequest& request)
         document.notes.push_back(fmt::format("±: 95 % sampling error; the counts tell as much as {} that count alike.",
                                              counted(static_cast<std::uint64_t>(n + 0.5), "sample")));
     document.tables.push_back(table_of(items, grouping.columns, relation, path, grouping.is_sampled));
+    document.tables.back().other_paths = sampled_binaries(request.profile);
     if (by == "line")
         for (std::string& note : missing_lines_notes(profile, request.selection, lines))
             document.notes.push_back(std::move(note));

@@ -55,7 +55,7 @@ Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, R
 
 Row function_cells(const Hotspot& item)
 {
-    return {item.name, std::string(basename(item.place())), item.module, item.kind, item.file, line_cell(item)};
+    return {item.name, item.place(), item.module, item.kind, item.file, line_cell(item)};
 }
 
 Row inlined_cells(const Hotspot& item)
@@ -76,7 +76,7 @@ Row whole_cells(const Hotspot& item)
 
 Row module_cells(const Hotspot& item)
 {
-    return {std::string(basename(item.name)), item.name, item.kind, item.functions};
+    return {item.name, item.name, item.kind, item.functions};
 }
 
 /// Functions, and below those of MPI and transfers what they are divided into.
@@ -99,7 +99,7 @@ public:
                          {"function", ""},
                          {"inside", ""},
                          {"side", ""},
-                         {"", "Module", Align::Left, Fit::Middle},
+                         {"", "Module", Align::Left, Fit::Path},
                          {"module", ""},
                          {"kind", ""},
                          {"file", ""},
@@ -214,6 +214,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
             "them; in other orders, in those of the MPI functions.");
     document.tables.push_back(table(hotspots.items));
     document.tables.back().other_names = sampled_functions(request.profile);
+    document.tables.back().other_paths = sampled_binaries(request.profile);
     if (names == Names::OfFunctions)
         std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
     if (names == Names::OfFunctions && !request.inclusive)
@@ -243,7 +244,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
 std::vector<Column> function_columns()
 {
     return {{"function", "Function", Align::Left, Fit::Name},
-            {"", "Module", Align::Left, Fit::Middle},
+            {"", "Module", Align::Left, Fit::Path},
             {"module", "", Align::Left},
             {"kind", ""},
             {"file", ""},
@@ -331,7 +332,7 @@ Document function_view(const HotspotRequest& request)
 Document module_view(const HotspotRequest& request)
 {
     const auto table = [](const std::vector<Hotspot>& items) {
-        return table_of({{"", "Module", Align::Left, Fit::Middle},
+        return table_of({{"", "Module", Align::Left, Fit::Path},
                          {"module", "", Align::Left},
                          {"kind", ""},
                          {"functions_on_path", "Functions"}},

@@ -30,12 +30,13 @@ Document line_view(const HotspotRequest& request)
     Table table;
     table.key = "hotspots";
     table.other_names = sampled_functions(request.profile);
+    table.other_paths = sampled_binaries(request.profile);
     table.columns = {{"", "Line", Align::Left, Fit::Middle},
                      {"file", ""},
                      {"line", ""},
                      {"function", "Function", Align::Left, Fit::Name},
                      {"inlined_into", "Inlined into", Align::Left, Fit::Name},
-                     {"", "Module", Align::Left, Fit::Middle},
+                     {"", "Module", Align::Left, Fit::Path},
                      {"module", ""},
                      {"kind", ""}};
     // In a part of the run, addresses are known on the path only.
@@ -55,7 +56,7 @@ Document line_view(const HotspotRequest& request)
         const bool has_line = item.line > 0;
         rows.push_back({has_line ? Cell(fmt::format("{}:{}", short_files.at(item.file), item.line)) : Cell(), item.file,
                         line_cell(item), item.name, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into),
-                        std::string(basename(item.place())), item.module, item.kind});
+                        item.place(), item.module, item.kind});
         add_time_cells(rows.back(), item, of_all);
     }
     table.each_row = rows_of(std::move(rows));

@@ -3,6 +3,7 @@
 //
 // Owns tables for people: columns as wide as their content, shortened names where the line is too short, and the
 // labelled values and notes around them.
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -32,6 +33,7 @@ struct Shape {
     std::size_t width;
     int decimals = 0;                               // of seconds
     std::map<std::string, std::string> names = {};  // as they are shown, where they are too long
+    std::map<std::string, std::string> paths = {};  // likewise, however long they are
 };
 
 struct CellText {
@@ -55,6 +57,27 @@ std::string text_of(const Cell& cell, int decimals)
     return std::visit(CellText{decimals}, cell);
 }
 
+std::string text_of(const Cell& cell, const Shape& shape)
+{
+    const auto* text = std::get_if<std::string>(&cell);
+    const auto path = text == nullptr ? shape.paths.end() : shape.paths.find(*text);
+    return path == shape.paths.end() ? text_of(cell, shape.decimals) : printable(path->second);
+}
+
+void find_paths(std::vector<Shape>& shapes, const Table& table)
+{
+    for (Shape& shape : shapes) {
+        if (table.columns[shape.column].fit != Fit::Path)
+            continue;
+        std::set<std::string> paths = table.other_paths;
+        table.each_row([&](std::span<const Cell> row) {
+            if (const auto* path = std::get_if<std::string>(&row[shape.column]))
+                paths.insert(*path);
+        });
+        shape.paths = naming::path_tails(paths);
+    }
+}
+
 std::vector<Shape> measure(const Table& table)
 {
     std::vector<Shape> shapes;
@@ -64,6 +87,7 @@ std::vector<Shape> measure(const Table& table)
         if (!table.columns[i].title.empty())
             shapes.push_back({i, display_width(table.columns[i].title)});
     }
+    find_paths(shapes, table);
     table.each_row([&](std::span<const Cell> row) {
         for (Shape& shape : shapes) {
             const Cell& cell = row[shape.column];
@@ -72,7 +96,7 @@ std::vector<Shape> measure(const Table& table)
                 least_ns[shape.column] = std::min(least_ns[shape.column], time->ns);
                 has_time[shape.column] = true;
             } else {
-                shape.width = std::max(shape.width, display_width(text_of(cell, 0)));
+                shape.width = std::max(shape.width, display_width(text_of(cell, shape)));
             }
         }
     });
@@ -112,7 +136,8 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
 {
     const auto width_to_give = [&](const Shape& shape) {
         constexpr std::size_t readable_place_width = 22;
-        const bool is_place = table.columns[shape.column].fit == Fit::Middle;
+        const Fit fit = table.columns[shape.column].fit;
+        const bool is_place = fit == Fit::Middle || fit == Fit::Path;
         return is_place && shape.width > readable_place_width ? shape.width + readable_name_width - readable_place_width
                                                               : shape.width;
     };
@@ -162,6 +187,7 @@ std::string shortened(const std::string& text, Fit fit, std::size_t width)
     case Fit::Name:
         return shorten_name(text, width);
     case Fit::Middle:
+    case Fit::Path:
         return shorten_middle(text, width);
     case Fit::End:
         return shorten_end(text, width);
@@ -220,7 +246,7 @@ void write_one(const Table& table, const Style& style, Output& output)
             const Cell& cell = row[shape.column];
             const Column& column = table.columns[shape.column];
             // The values of estimates are of one width; their intervals are not.
-            place(line, text_of(cell, shape.decimals), shape, column,
+            place(line, text_of(cell, shape), shape, column,
                   std::holds_alternative<Estimate>(cell) ? Align::Left : column.align);
         }
         end_line(line, output);

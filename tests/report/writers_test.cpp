@@ -173,6 +173,24 @@ TEST(TableWriter, BinariesGiveWayToFunctionsThatAreHardToRead)
     EXPECT_EQ(modules(16 + 2 + 16), 16U);
 }
 
+// Two plug-ins of one file name, each in its directory.
+TEST(TableWriter, BinariesAreCalledByAsMuchOfTheirPathsAsTellsThemApart)
+{
+    Document document;
+    document.tables.push_back({"t",
+                               "",
+                               {{"name", "Name", Align::Left, Fit::Name}, {"", "Module", Align::Left, Fit::Path}},
+                               rows_of({{std::string("kernel"), std::string("/app/x/same.so")},
+                                        {std::string("kernel"), std::string("/app/y/same.so")},
+                                        {std::string("kernel"), std::string("/app/y/other.so")},
+                                        {std::string("more"), std::string("/app/x/same.so")},
+                                        {std::string("MPI_Send"), std::string("MPI")},
+                                        {std::string("[blocked]"), std::string()}})});
+    EXPECT_EQ(lines(written("table", document, Style())),
+              (std::vector<std::string>{"Name       Module", "kernel     x/same.so", "kernel     y/same.so",
+                                        "kernel     other.so", "more       x/same.so", "MPI_Send   MPI", "[blocked]"}));
+}
+
 TEST(TableWriter, NoHeaderMeansRowsOnly)
 {
     Document document = document_with({row("f", "p", 1)});
