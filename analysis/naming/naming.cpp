@@ -95,7 +95,7 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
         });
 }
 
-/// "kernel [util.c:0x1240]".
+/// "kernel [util.c:0x1240]", or "kernel [:0x1240]" of a file that is not known.
 struct MarkedName {
     std::string function;
     std::string file;
@@ -187,28 +187,39 @@ void complete_names(model::Profile& profile, const NameOf& name_of)
         use_rows(profile, sort_rows(profile.rows));
 }
 
-void name_namesakes(model::Profile& profile, const UnitFileOf& file_of)
+void name_namesakes(model::Profile& profile, const UnitFileOf& file_of, const NamesakeFilesOf& files_of)
 {
-    // By binary and function; and by file the rows, several if it was compiled several times.
-    std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::uint32_t>>> namesakes;
+    struct Namesakes {
+        std::map<std::string, std::vector<std::uint32_t>> rows;  // by file; several if it was compiled several times
+        std::set<std::string> others;                            // files, of all, whether sampled or not
+    };
+    std::map<std::pair<std::string, std::string>, Namesakes> namesakes;  // by binary and function
     for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
         const model::Row& row = profile.rows[i];
         const std::optional<MarkedName> marked = marked_name(row);
         if (!marked)
             continue;
-        std::string file = file_of(recorded_module(profile, row.module), marked->start);
-        // What optimisation at link time has made of several files is of none.
-        if (std::filesystem::path(file).filename() == std::filesystem::path(marked->file).filename())
-            namesakes[{row.module, marked->function}][std::move(file)].push_back(i);
+        const binary::Module module = recorded_module(profile, row.module);
+        std::string file = file_of(module, marked->start);
+        const bool is_of_no_file = marked->file.empty();
+        if (file.empty() || (!is_of_no_file &&
+                             std::filesystem::path(file).filename() != std::filesystem::path(marked->file).filename()))
+            continue;
+        Namesakes& all = namesakes[{row.module, marked->function}];
+        if (is_of_no_file && all.others.empty())
+            for (std::string& other : files_of(module, marked->start))
+                all.others.insert(std::move(other));
+        all.rows[std::move(file)].push_back(i);
     }
     bool is_changed = false;
-    for (const auto& [function, files] : namesakes) {
-        std::set<std::string> paths;
-        for (const auto& entry : files)
+    for (const auto& [function, all] : namesakes) {
+        std::set<std::string> paths = all.others;
+        for (const auto& entry : all.rows)
             paths.insert(entry.first);
-        // Others of the binary may not have been sampled, but in another run: one directory says which this is.
-        const std::map<std::string, std::string> tails = path_tails(paths, 1);
-        for (const auto& [file, rows] : files) {
+        // Others of the binary may not have been sampled, but in another run: where they are not known, one directory
+        // says which this is.
+        const std::map<std::string, std::string> tails = path_tails(paths, all.others.empty() ? 1 : 0);
+        for (const auto& [file, rows] : all.rows) {
             if (rows.size() != 1)
                 continue;
             profile.rows[rows.front()].name = fmt::format("{} [{}]", function.second, tails.at(file));
@@ -229,9 +240,14 @@ void name_functions(model::Profile& profile, binary::SourceLines& lines, const I
     name_fortran(profile, [&](const binary::Module& module, const std::string& symbol) {
         return is_wanted(module.path.native()) ? lines.fortran_name(module, symbol) : std::string();
     });
-    name_namesakes(profile, [&](const binary::Module& module, std::uint64_t address) {
-        return is_wanted(module.path.native()) ? lines.unit_file(module, address) : std::string();
-    });
+    name_namesakes(
+        profile,
+        [&](const binary::Module& module, std::uint64_t address) {
+            return is_wanted(module.path.native()) ? lines.unit_file(module, address) : std::string();
+        },
+        [&](const binary::Module& module, std::uint64_t address) {
+            return is_wanted(module.path.native()) ? lines.namesake_files(module, address) : std::vector<std::string>();
+        });
 }
 
 }  // namespace critpath::naming

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace critpath::naming
 {
@@ -43,10 +44,15 @@ void complete_names(model::Profile& profile, const NameOf& name_of);
 /// As binary::SourceLines::unit_file().
 using UnitFileOf = std::function<std::string(const binary::Module& module, std::uint64_t address)>;
 
+/// As binary::SourceLines::namesake_files().
+using NamesakeFilesOf = std::function<std::vector<std::string>(const binary::Module& module, std::uint64_t address)>;
+
 /// Functions that the symbol table tells apart only by their addresses, since their files are called alike
 /// ("kernel [util.c:0x1240]"), have as many of the directories of these files, one or more, as tell them apart:
-/// "kernel [a/util.c]". Of those that have no others, or none that `file_of` knows, the names stay.
-void name_namesakes(model::Profile& profile, const UnitFileOf& file_of);
+/// "kernel [a/util.c]". Those of which it does not know the files either (":0x1240", optimised at link time) have the
+/// file, with directories if others of `files_of` are called alike. Of those that have no others, or none that
+/// `file_of` knows, the names stay.
+void name_namesakes(model::Profile& profile, const UnitFileOf& file_of, const NamesakeFilesOf& files_of);
 
 /// Whether files of the binary at this path are to be read.
 using IsWanted = std::function<bool(const std::string& path)>;

@@ -366,10 +366,7 @@ public:
 
     std::string fortran_name(std::string_view symbol)
     {
-        if (!std::exchange(has_symbols_, true) && symbols_.add(*file_, SHT_SYMTAB)) {
-            symbols_.finish();
-        }
-        const FunctionSymbol* const found = symbols_.find_named(symbol);
+        const FunctionSymbol* const found = symbols().find_named(symbol);
         std::optional<Dwarf_Die> function;
         Unit* const unit = found == nullptr ? nullptr : unit_at(found->start, function);
         return unit != nullptr && function && is_fortran(unit->die()) ? name_of(*function) : "";
@@ -379,10 +376,36 @@ public:
     {
         std::optional<Dwarf_Die> function;
         Unit* const unit = unit_at(address, function);
-        return unit == nullptr ? "" : unit->absolute(text(unit->die(), DW_AT_name));
+        if (unit == nullptr) {
+            return "";
+        }
+        // As GNU calls what optimisation at link time has made of several files.
+        const char* const name = text(unit->die(), DW_AT_name);
+        const bool is_of_several = name != nullptr && std::string_view(name) == "<artificial>";
+        return is_of_several && function ? declaration_at(*unit, *function).file : unit->absolute(name);
+    }
+
+    std::vector<std::string> namesake_files(std::uint64_t address)
+    {
+        std::vector<std::string> files;
+        const FunctionSymbol* const symbol = symbols().find(address);
+        for (const std::uint64_t start : symbol == nullptr
+                                             ? std::vector<std::uint64_t>()
+                                             : symbols().namesakes_of(FunctionSymbols::name_of(*symbol))) {
+            files.push_back(unit_file(start));
+        }
+        return files;
     }
 
 private:
+    const FunctionSymbols& symbols()
+    {
+        if (!std::exchange(has_symbols_, true) && symbols_.add(*file_, SHT_SYMTAB)) {
+            symbols_.finish();
+        }
+        return symbols_;
+    }
+
     static bool is_fortran(Dwarf_Die& unit)
     {
         constexpr std::array languages = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, DW_LANG_Fortran03,
@@ -660,6 +683,11 @@ std::vector<SourcePlace> DebugInfo::declarations(std::uint64_t address)
 std::string DebugInfo::unit_file(std::uint64_t address)
 {
     return reader_->unit_file(address);
+}
+
+std::vector<std::string> DebugInfo::namesake_files(std::uint64_t address)
+{
+    return reader_->namesake_files(address);
 }
 
 std::string DebugInfo::fortran_name(std::string_view symbol)

@@ -73,8 +73,11 @@ public:
     [[nodiscard]] std::string fortran_name(std::string_view symbol);
 
     /// The source file of which the compiler made what is at `address`, as SourceFrame has files; empty if it is not
-    /// known.
+    /// known. Of what it has made of several at link time, that in which the function was declared.
     [[nodiscard]] std::string unit_file(std::uint64_t address);
+
+    /// The same of all functions that share the name of the one at `address` (FunctionSymbols::namesakes_of).
+    [[nodiscard]] std::vector<std::string> namesake_files(std::uint64_t address);
 
 private:
     class Reader;

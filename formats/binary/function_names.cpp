@@ -41,8 +41,9 @@ std::optional<std::string> FunctionNames::find(const Module& module, std::uint64
 
 std::string FunctionNames::OpenModule::name_of(const FunctionSymbol& symbol)
 {
-    // Only functions that their files alone know can have namesakes.
-    if (*symbol.file != '\0' && !std::exchange(knows_namesakes, true)) {
+    // Only functions that their files alone know can have namesakes; where these are forgotten, they have numbers.
+    const bool is_local = *symbol.file != '\0' || FunctionSymbols::name_of(symbol) != symbol.name;
+    if (is_local && !std::exchange(knows_namesakes, true)) {
         symbols.find_namesakes();
     }
     const std::string name = demangle(std::string(FunctionSymbols::name_of(symbol)));

@@ -55,13 +55,33 @@ std::vector<std::uint64_t> section_ends(Elf* elf)
 
 // The compiler moves the unlikely part of `f` out of line as `f.cold`: still the same function to its reader. A
 // version ("@@GLIBC_2.17") says nothing to him.
-std::string_view source_name(std::string_view name)
+std::string_view without_part(std::string_view name)
 {
     name = name.substr(0, name.find('@'));
     const std::size_t at = name.rfind(".cold");
     const bool at_end = at != std::string_view::npos && at > 0 &&
                         name.find_first_not_of(".0123456789", at + std::strlen(".cold")) == std::string_view::npos;
     return at_end ? name.substr(0, at) : name;
+}
+
+// Optimisation at link time numbers the functions that only their files know, and forgets the files.
+std::string_view without_number(std::string_view name)
+{
+    constexpr std::string_view mark = ".lto_priv.";
+    const std::size_t at = name.rfind(mark);
+    const bool at_end = at != std::string_view::npos && at > 0 && at + mark.size() < name.size() &&
+                        name.find_first_not_of("0123456789", at + mark.size()) == std::string_view::npos;
+    return at_end ? name.substr(0, at) : name;
+}
+
+bool is_numbered(std::string_view name)
+{
+    return without_number(name) != name;
+}
+
+std::string_view source_name(std::string_view name)
+{
+    return without_number(without_part(name));
 }
 
 }  // namespace
@@ -97,6 +117,9 @@ bool FunctionSymbols::add(const ElfFile& file, std::uint32_t section_type)
                 const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
                 symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, limit, name,
                                     preference(symbol, name), is_local ? source : "", units_});
+                if (is_numbered(name)) {
+                    numbered_.try_emplace(name, symbol.st_value);
+                }
             }
         }
     }
@@ -125,8 +148,12 @@ void FunctionSymbols::find_namesakes()
 {
     std::unordered_map<std::string_view, std::uint32_t> functions(symbols_.size());
     for (const FunctionSymbol& symbol : symbols_) {
-        ++functions[symbol.name];
+        functions[symbol.name] += is_numbered(symbol.name) ? 0 : 1;
     }
+    for (const auto& [name, start] : numbered_) {
+        ++functions[without_number(name)];
+    }
+    std::erase_if(numbered_, [&](const auto& symbol) { return functions[without_number(symbol.first)] == 1; });
     for (const FunctionSymbol& symbol : symbols_) {
         if (*symbol.file != '\0' && functions[symbol.name] > 1) {
             namesakes_[symbol.name].try_emplace(symbol.unit, Namesake{symbol.file, symbol.start});
@@ -158,8 +185,8 @@ const FunctionSymbol* FunctionSymbols::find_named(std::string_view name) const
         if (!whole.starts_with(name) || name_of(symbol) != name) {
             continue;
         }
-        const bool is_whole = whole == name;
-        if (is_whole && found != nullptr && found->name == name) {
+        const bool is_whole = whole == name || is_numbered(whole);
+        if (is_whole && found != nullptr && (found->name == name || is_numbered(found->name))) {
             return nullptr;
         }
         found = is_whole || found == nullptr ? &symbol : found;  // rather it than the part that was moved away
@@ -174,6 +201,9 @@ std::string_view FunctionSymbols::name_of(const FunctionSymbol& symbol)
 
 std::string FunctionSymbols::file_of(const FunctionSymbol& symbol) const
 {
+    if (const auto numbered = numbered_.find(without_part(symbol.name)); numbered != numbered_.end()) {
+        return fmt::format("{}{:x}", file_mark, numbered->second);
+    }
     const auto namesakes = namesakes_.find(name_of(symbol));
     if (*symbol.file == '\0' || namesakes == namesakes_.end()) {
         return {};
@@ -192,6 +222,22 @@ std::string FunctionSymbols::file_of(const FunctionSymbol& symbol) const
     }
     const std::string_view shown = needs_directories ? file : base(file);
     return has_namesake ? fmt::format("{}{}{:x}", shown, file_mark, own->second.start) : std::string(shown);
+}
+
+std::vector<std::uint64_t> FunctionSymbols::namesakes_of(std::string_view name) const
+{
+    std::vector<std::uint64_t> starts;
+    for (const FunctionSymbol& symbol : symbols_) {
+        if (symbol.name == name) {
+            starts.push_back(symbol.start);
+        }
+    }
+    for (const auto& [symbol, start] : numbered_) {
+        if (without_number(symbol) == name) {
+            starts.push_back(start);
+        }
+    }
+    return starts;
 }
 
 }  // namespace critpath::binary

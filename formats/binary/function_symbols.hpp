@@ -50,8 +50,11 @@ public:
     [[nodiscard]] static std::string_view name_of(const FunctionSymbol& symbol);
     /// Its source file, without directories if it can do without, where the binary has several functions of this name;
     /// else empty. Most symbol tables have no directories: where several of these functions are of files that are
-    /// called alike, the function's address tells them apart (file_mark), "util.c:0x1240".
+    /// called alike, the function's address tells them apart (file_mark), "util.c:0x1240"; and where optimisation at
+    /// link time has forgotten the file, the address alone, ":0x1240".
     [[nodiscard]] std::string file_of(const FunctionSymbol& symbol) const;
+    /// Where all that name_of() calls so begin, but for parts; before find_namesakes(). Looks at all.
+    [[nodiscard]] std::vector<std::uint64_t> namesakes_of(std::string_view name) const;
 
 private:
     struct Namesake {
@@ -64,6 +67,8 @@ private:
     std::uint32_t units_ = 0;
     std::map<std::string_view, std::map<std::uint32_t, Namesake>>
         namesakes_;  // by unit, of local ones, by names that others have
+    // Where those begin that optimisation at link time gave numbers; also where another symbol is used for the address.
+    std::map<std::string_view, std::uint64_t> numbered_;
 };
 
 /// Between a file and the address of a function that is in it.

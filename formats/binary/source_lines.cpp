@@ -102,6 +102,12 @@ std::string SourceLines::unit_file(const Module& module, std::uint64_t address)
     return opened.info == nullptr ? "" : opened.info->unit_file(address);
 }
 
+std::vector<std::string> SourceLines::namesake_files(const Module& module, std::uint64_t address)
+{
+    OpenModule& opened = open(module);
+    return opened.info == nullptr ? std::vector<std::string>() : opened.info->namesake_files(address);
+}
+
 const SourceLines::KnownModule* SourceLines::known(const Module& module) const
 {
     const auto found = known_.find(module);

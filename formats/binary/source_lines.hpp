@@ -69,6 +69,7 @@ public:
     [[nodiscard]] std::string fortran_name(const Module& module, std::string_view symbol);
 
     [[nodiscard]] std::string unit_file(const Module& module, std::uint64_t address);
+    [[nodiscard]] std::vector<std::string> namesake_files(const Module& module, std::uint64_t address);
 
     /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
     /// compiler has moved parts away. Empty if it is not known.

@@ -95,6 +95,43 @@ TEST(FunctionNames, OfFilesThatAreCalledAlikeHaveAddresses)
                                             "twin(int) [util.cpp:ADDRESS] b/util.cpp", "twin(int) [c.cpp] c.cpp"}));
 }
 
+// Its symbol table has neither the files nor the names: "twin.lto_priv.0".
+TEST(FunctionNames, SurviveOptimisationAtLinkTime)
+{
+    const Workbench bench;
+    const std::string one = "__attribute__((noinline, used)) static int twin(int x) { return x * ";
+    bench.write("a/util.cpp", one + "3; }\nint a(int x) { return twin(x); }\n");
+    bench.write("b/util.cpp", one + "7; }\nint b(int x) { return twin(x); }\n");
+    bench.write("c.cpp", one + "9; }\n__attribute__((noinline, used)) static int alone(int x) { return x * 5; }\n" +
+                             "int c(int x) { return twin(x) + alone(x); }\n");
+    bench.compile("a/util.cpp b/util.cpp c.cpp", "libutil.so", "-g -O2 -flto -Wl,--build-id=sha1");
+    const Module module = {bench / "libutil.so", ElfFile(bench / "libutil.so").identity()};
+    const std::string table = bench.run(TEST_NM " --defined-only libutil.so");
+    if (table.find("_ZL4twini.lto_priv.") == std::string::npos) {
+        GTEST_SKIP() << "this compiler does not number them";
+    }
+    FunctionNames names;
+    SourceLines lines;
+    std::set<std::string> found;
+    std::istringstream symbols(table);
+    for (std::string address, type, name; symbols >> address >> type >> name;) {
+        const std::uint64_t start = std::stoull(address, nullptr, 16);
+        if (name.starts_with("_ZL5alone")) {
+            EXPECT_EQ(names.find(module, start), "alone(int)");
+        }
+        if (!name.starts_with("_ZL4twini")) {
+            continue;
+        }
+        EXPECT_EQ(names.find(module, start), fmt::format("twin(int) [:{:#x}]", start));
+        found.insert(lines.unit_file(module, start));
+        const std::vector<std::string> files = lines.namesake_files(module, start);
+        EXPECT_EQ(files.size(), 3U);
+        EXPECT_EQ(std::set(files.begin(), files.end()),
+                  (std::set{bench / "a/util.cpp", bench / "b/util.cpp", bench / "c.cpp"}));
+    }
+    EXPECT_EQ(found, (std::set{bench / "a/util.cpp", bench / "b/util.cpp", bench / "c.cpp"}));
+}
+
 TEST(FunctionNames, AreOfAllThatWasSeenOfTheFunction)
 {
     const Stripped library;

@@ -219,7 +219,9 @@ TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
     std::map<std::uint64_t, std::string> files = {{0x10, "/src/io/a/util.c"}, {0x20, "/src/net/a/util.c"},
                                                   {0x30, "/src/b/util.c"},    {0x40, "/src/b/util.c"},
                                                   {0x50, "/src/b/util.c"},    {0x70, "/src/ltrans.o"}};
-    naming::name_namesakes(profile, [&](const binary::Module&, std::uint64_t address) { return files[address]; });
+    naming::name_namesakes(
+        profile, [&](const binary::Module&, std::uint64_t address) { return files[address]; },
+        [](const binary::Module&, std::uint64_t) { return std::vector<std::string>(); });
     std::vector<std::string> found;
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
         found.push_back(profile.row({i}).name);
@@ -228,6 +230,30 @@ TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
                                                "twice [util.c:0x50]", "unknown [util.c:0x60]", "merged [util.c:0x70]",
                                                "odd [util.c:0xz]", "kernel [a/util.c]", "user [util.c:0x10]"}));
     EXPECT_EQ(profile.rows.size(), found.size());
+}
+
+// All functions of the name are known, those that were not sampled, too: no more directories than they need.
+TEST(NameNamesakes, OfFilesThatOptimisationAtLinkTimeHasForgotten)
+{
+    model::Profile profile;
+    profile.modules = {{"/bin/app", "ab12"}};
+    for (const char* name : {"kernel [:0x10]", "kernel [:0x30]", "solve [:0x40]", "solve [:0x50]", "unknown [:0x60]"}) {
+        profile.call_paths.push_back({RowId{static_cast<std::uint32_t>(profile.rows.size())}, CallPathId::none()});
+        profile.rows.push_back({RowKind::Sampled, name, "/bin/app", "", 0});
+    }
+    std::map<std::uint64_t, std::string> files = {{0x10, "/src/io/util.c"}, {0x20, "/src/net/util.c"},
+                                                  {0x30, "/src/main.c"},    {0x40, "/src/solve.h"},
+                                                  {0x50, "/src/solve.h"},   {0x60, ""}};
+    naming::name_namesakes(
+        profile, [&](const binary::Module&, std::uint64_t address) { return files[address]; },
+        [&](const binary::Module&, std::uint64_t address) {
+            return address < 0x40 ? std::vector{files[0x10], files[0x20], files[0x30]} : std::vector{files[0x40]};
+        });
+    std::vector<std::string> found;
+    for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
+        found.push_back(profile.row({i}).name);
+    EXPECT_EQ(found, (std::vector<std::string>{"kernel [io/util.c]", "kernel [main.c]", "solve [:0x40]",
+                                               "solve [:0x50]", "unknown [:0x60]"}));
 }
 
 TEST(PathTails, AreAsShortAsTheyCanBeToldApart)
