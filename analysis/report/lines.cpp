@@ -372,6 +372,10 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
             note(fmt::format("{}.", why));
             continue;
         }
+        if (module.name.ends_with(" (deleted)") && !recorded_module(profile, module.name).has_build_id()) {
+            note("nothing of it could be read when the trace was written.");
+            continue;
+        }
         switch (lines.state(recorded_module(profile, module.name))) {
         case binary::ModuleState::Found:
             if (lines.lacks_split_units(recorded_module(profile, module.name)))

@@ -55,6 +55,42 @@ std::string python_note(const model::Profile& profile, const Hotspots& functions
                        has_callers ? "" : ", with cpcollect --call-graph=dwarf for their callers");
 }
 
+/// A function that stands for all of a binary of which nothing is known: "[gone.so (deleted)]" (formats/FORMAT.md).
+bool is_whole_binary(const model::Row& row)
+{
+    return row.kind == model::RowKind::Sampled && row.module.starts_with('/') &&
+           row.name == fmt::format("[{}]", basename(row.module));
+}
+
+/// Of binaries whose file was gone, or was no longer the one that ran, when the trace was written.
+std::string gone_note(const model::Profile& profile, const Hotspots& functions, std::int64_t all_ns)
+{
+    constexpr std::string_view remark = " (deleted)";
+    constexpr std::size_t most = 3;
+    std::int64_t ns = 0;
+    std::vector<std::pair<std::int64_t, std::string_view>> names;
+    for (std::size_t i = 0; i < functions.items.size(); ++i) {
+        const model::Row& row = profile.rows[i];
+        if (!is_whole_binary(row) || !row.module.ends_with(remark) || functions.items[i].sampled_ns == 0)
+            continue;
+        ns += functions.items[i].sampled_ns;
+        names.emplace_back(functions.items[i].sampled_ns, row.name);
+    }
+    if (part(ns, functions.path_ns) < worth_saying || part(ns, all_ns) < notable_share)
+        return "";
+    std::ranges::stable_sort(names, std::ranges::greater(), [](const auto& of) { return of.first; });
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        list += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i].second);
+    if (names.size() > most)
+        list += fmt::format(" and {} more", names.size() - most);
+    return fmt::format(
+        "{}: {} % of the path is in functions without names, as these files had been deleted or replaced "
+        "before the names were looked up (in MPI_Finalize, or by cpcollect recover). To have them, keep the files "
+        "until then.",
+        list, percent_text(part(ns, functions.path_ns)));
+}
+
 }  // namespace
 
 std::vector<std::string> unnamed_notes(const model::Profile& profile, const Selection& selection)
@@ -81,6 +117,8 @@ std::vector<std::string> unnamed_notes(const model::Profile& profile, const Sele
             "symbols for them: name the directory of its debug file in CRITPATH_DEBUG_PATH (this run need not be "
             "recorded again), or do not strip it.",
             basename(module), percent_text(part(ns, functions.path_ns))));
+    if (std::string note = gone_note(profile, functions, all_ns); !note.empty())
+        notes.push_back(std::move(note));
     if (std::string note = python_note(profile, functions, all_ns); !note.empty())
         notes.push_back(std::move(note));
     return notes;

@@ -184,10 +184,13 @@ ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t 
     const SymbolTable& table = symbols(range);
     // What another file has is not said about this one.
     const std::string& path = map_.modules()[range.module];
-    const std::string module =
-        path + std::string(table.identity().empty() && map_.was_replaced(range.module) ? deleted_remark : "");
     std::string identity = table.identity();
-    if (identity.empty() && std::ranges::find(unreadable_, path) != unreadable_.end()) {
+    const bool is_unreadable = identity.empty() && std::ranges::find(unreadable_, path) != unreadable_.end();
+    // Of a run that is recovered the file may come back; this one has just been there.
+    const bool is_gone =
+        identity.empty() && (map_.was_replaced(range.module) || (is_unreadable && runtime_code_.is_of_this_process()));
+    const std::string module = path + std::string(is_gone ? deleted_remark : "");
+    if (is_unreadable) {
         identity = unreadable_identity(map_.identity(range.module));
     }
     const std::uint64_t file_offset = address - range.start + range.offset;

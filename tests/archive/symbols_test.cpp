@@ -299,6 +299,26 @@ TEST(ModuleFile, ARenamedFileIsNotMistakenForItsSuccessor)
     }
 }
 
+// Unloaded and then deleted: no map says so.
+TEST(ModuleFile, AFileThatIsGoneIsSaidToBe)
+{
+    const test::Scratch scratch;
+    const std::string path = scratch / "gone.so";
+    for (const std::string identity : {"", "# build-id 00\n", "# file 1 2\n"}) {
+        const AddressMap map("", "= 00000000000000000100 00000000000000000001\n10000-90000 r-xp 00000000 08:01 11   " +
+                                     path + "\n" + identity);
+        const std::vector<std::uint64_t> chain = {0x11000};
+        for (const bool is_own : {true, false}) {
+            ContextTree tree(map, is_own ? RuntimeCode::of_this_process(0) : RuntimeCode());
+            const Leaf leaf = tree.add({chain}, 0, 50);
+            const Function function = tree.functions()[tree.contexts()[leaf.context].function];
+            EXPECT_EQ(function.module, path + (is_own ? " (deleted)" : ""));
+            EXPECT_EQ(function.canonical_name, is_own ? "[gone.so (deleted)]" : "[gone.so]");
+            EXPECT_EQ(tree.unreadable(), std::vector{path}) << identity;
+        }
+    }
+}
+
 // A copy that is built anew, into the same inode, before the process that had loaded it is recovered.
 TEST(ModuleFile, WhatWasBuiltAnewDoesNotNameWhatRan)
 {

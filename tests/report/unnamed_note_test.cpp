@@ -61,6 +61,25 @@ TEST(UnnamedNote, SaysHowFunctionsOfPythonGetNames)
     EXPECT_THAT(unnamed_notes(run.profile()), IsEmpty()) << "little of it";
 }
 
+TEST(UnnamedNote, SaysWhichFilesWereGone)
+{
+    OneRank run;
+    add(run, "[a.so (deleted)]", "/x/a.so (deleted)", 100);
+    add(run, "[b.so (deleted)]", "/x/b.so (deleted)", 200);
+    add(run, "main", "/opt/bin/solver.x", 700);
+    add(run, "[unread.so]", "/x/unread.so", 200);  // it is there, and has nothing to tell
+    EXPECT_THAT(unnamed_notes(run.profile()),
+                ElementsAre(AllOf(HasSubstr("[b.so (deleted)] and [a.so (deleted)]: 25.0 % of the path is in functions "
+                                            "without names"),
+                                  HasSubstr("deleted or replaced"))));
+    add(run, "[c.so (deleted)]", "/x/c.so (deleted)", 20);
+    add(run, "[d.so (deleted)]", "/x/d.so (deleted)", 10);
+    EXPECT_THAT(unnamed_notes(run.profile()),
+                ElementsAre(HasSubstr("[b.so (deleted)], [a.so (deleted)], [c.so (deleted)] and 1 more: ")));
+    run.pseudo("[preempted]", CallPathId::none(), 100'000);
+    EXPECT_THAT(unnamed_notes(run.profile()), IsEmpty()) << "little of it";
+}
+
 TEST(UnnamedNote, SaysNothingWhereThereAreNames)
 {
     OneRank run;
