@@ -91,6 +91,23 @@ std::string gone_note(const model::Profile& profile, const Hotspots& functions, 
         list, percent_text(part(ns, functions.path_ns)));
 }
 
+/// Of code made while the program ran, where its maker had made other code before (formats/FORMAT.md).
+std::string remade_note(const model::Profile& profile, const Hotspots& functions, std::int64_t all_ns)
+{
+    constexpr std::string_view remark = "[last made here]";
+    std::int64_t ns = 0;
+    for (std::size_t i = 0; i < functions.items.size(); ++i) {
+        const model::Row& row = profile.rows[i];
+        ns += row.module == made_code && row.name.ends_with(remark) ? functions.items[i].sampled_ns : 0;
+    }
+    if (part(ns, functions.path_ns) < worth_saying || part(ns, all_ns) < notable_share)
+        return "";
+    return fmt::format(
+        "{}: {} % of the path is in code that was made where other code had been. The program's perf map "
+        "does not say when, so that the last name has the time of all of them.",
+        remark, percent_text(part(ns, functions.path_ns)));
+}
+
 }  // namespace
 
 std::vector<std::string> unnamed_notes(const model::Profile& profile, const Selection& selection)
@@ -118,6 +135,8 @@ std::vector<std::string> unnamed_notes(const model::Profile& profile, const Sele
             "recorded again), or do not strip it.",
             basename(module), percent_text(part(ns, functions.path_ns))));
     if (std::string note = gone_note(profile, functions, all_ns); !note.empty())
+        notes.push_back(std::move(note));
+    if (std::string note = remade_note(profile, functions, all_ns); !note.empty())
         notes.push_back(std::move(note));
     if (std::string note = python_note(profile, functions, all_ns); !note.empty())
         notes.push_back(std::move(note));

@@ -110,8 +110,24 @@ const std::string* PerfMap::find(std::uint64_t address) const
     return address < code.end ? &code.name : nullptr;
 }
 
+// What has the remark is another one even if it has the name: others were there before it.
+bool PerfMap::has_another(std::uint64_t start, std::uint64_t end, std::string_view name) const
+{
+    auto at = code_.upper_bound(start);
+    if (at != code_.begin() && std::prev(at)->second.end > start) {
+        --at;
+    }
+    for (; at != code_.end() && at->first < end; ++at) {
+        if (at->second.name != name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void PerfMap::add(std::uint64_t start, std::uint64_t end, std::string_view name)
 {
+    const bool is_remade = has_another(start, end, name);
     auto at = code_.upper_bound(start);
     if (at != code_.begin() && std::prev(at)->second.end > start) {
         // The one before keeps what is left of it, on both sides.
@@ -133,7 +149,7 @@ void PerfMap::add(std::uint64_t start, std::uint64_t end, std::string_view name)
         }
         at = code_.erase(at);
     }
-    code_.insert_or_assign(start, Code{end, std::string(name)});
+    code_.insert_or_assign(start, Code{end, std::string(name).append(is_remade ? remade_remark : "")});
 }
 
 }  // namespace critpath::archive

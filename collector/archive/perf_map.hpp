@@ -13,11 +13,15 @@
 namespace critpath::archive
 {
 
+/// Behind the name of code that was made where other code had been: samples of that have this name, too.
+inline constexpr std::string_view remade_remark = " [last made here]";
+
 class PerfMap
 {
 public:
     PerfMap() = default;
-    /// Lines that cannot be read are left out. Where entries overlap the last one counts: memory is used again.
+    /// Lines that cannot be read are left out. Where entries overlap the last one counts: memory is used again. Nothing
+    /// says when, so that its name has a remark if another was there before.
     explicit PerfMap(std::string_view text);
 
     /// The file in `directory` of this process, which began at `start` (ns since the epoch). It is believed only if it
@@ -33,6 +37,7 @@ private:
         std::string name;
     };
 
+    [[nodiscard]] bool has_another(std::uint64_t start, std::uint64_t end, std::string_view name) const;
     void add(std::uint64_t start, std::uint64_t end, std::string_view name);
 
     std::map<std::uint64_t, Code> code_;  // by start, without overlaps

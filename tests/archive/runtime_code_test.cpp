@@ -157,7 +157,10 @@ TEST(PerfMap, LaterEntriesHideEarlierOnes)
             const std::uint64_t start = 1 + random() % (size - 1);
             const std::uint64_t length = 1 + random() % std::min<std::uint64_t>(size - start, 20);
             text += fmt::format("{:x} {:x} code {}\n", start, length, i);
-            std::fill_n(painted.begin() + static_cast<std::ptrdiff_t>(start), length, fmt::format("code {}", i));
+            const auto begin = painted.begin() + static_cast<std::ptrdiff_t>(start);
+            const auto end = begin + static_cast<std::ptrdiff_t>(length);
+            const bool is_first = std::all_of(begin, end, [](const std::string& name) { return name == "nothing"; });
+            std::fill(begin, end, fmt::format("code {}{}", i, is_first ? "" : remade_remark));
         }
         const PerfMap map(text);
         for (std::size_t address = 0; address < size; ++address) {
@@ -165,6 +168,15 @@ TEST(PerfMap, LaterEntriesHideEarlierOnes)
             ASSERT_EQ(found == nullptr ? "nothing" : *found, painted[address]) << "seed " << seed << ", " << address;
         }
     }
+}
+
+TEST(PerfMap, SaysWhereOtherCodeHadBeen)
+{
+    const PerfMap map("1000 100 first\n2000 100 same\n2000 100 same\n3000 100 other\n"
+                      "1000 100 second\n3000 100 third\n3000 100 other\n");
+    EXPECT_EQ(*map.find(0x1000), "second [last made here]");
+    EXPECT_EQ(*map.find(0x2000), "same");
+    EXPECT_EQ(*map.find(0x3000), "other [last made here]");
 }
 
 class OwnPerfMap : public testing::Test

@@ -80,6 +80,16 @@ TEST(UnnamedNote, SaysWhichFilesWereGone)
     EXPECT_THAT(unnamed_notes(run.profile()), IsEmpty()) << "little of it";
 }
 
+TEST(UnnamedNote, SaysWhichNamesAreOfSeveral)
+{
+    OneRank run;
+    add(run, "second [last made here]", "[jit]", 300);
+    add(run, "alone", "[jit]", 700);
+    add(run, "ours [last made here]", "/bin/app", 100);
+    EXPECT_THAT(unnamed_notes(run.profile()),
+                ElementsAre(AllOf(HasSubstr("[last made here]: 27.3 % of the path"), HasSubstr("the last name"))));
+}
+
 TEST(UnnamedNote, SaysNothingWhereThereAreNames)
 {
     OneRank run;
