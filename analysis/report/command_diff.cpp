@@ -236,6 +236,12 @@ Document run_diff(const Request& request)
                        {"path_seconds", "", Seconds{after.hotspots.path_ns}},
                        {"rows_changed", "", static_cast<std::int64_t>(changed)},
                        {"rows", "", static_cast<std::int64_t>(all)}};
+    const std::size_t ranks_before = before.profile.processes.size(), ranks_after = after.profile.processes.size();
+    if (ranks_before != ranks_after)
+        document.fields.insert(document.fields.begin() + 2,
+                               {{"", "Ranks", fmt::format("{} -> {}", ranks_before, ranks_after)}});
+    document.fields.insert(document.fields.end(), {{"base_ranks", "", static_cast<std::int64_t>(ranks_before)},
+                                                   {"ranks", "", static_cast<std::int64_t>(ranks_after)}});
     document.tables.push_back(table_of(view, differences));
     document.notes.push_back(shown_note(differences.size(), changed, little, all));
     document.notes.emplace_back(

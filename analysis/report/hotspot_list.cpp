@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -49,6 +50,26 @@ std::set<std::string> sampled_binaries(const model::Profile& profile)
     for (const model::AddressTime& time : profile.addresses)
         paths.insert(profile.row(time.call_path).module);
     return paths;
+}
+
+std::string ranks_note(const model::Profile& profile, const std::vector<std::uint32_t>& ranks)
+{
+    constexpr double printed = 0.001;  // of the path
+    if (ranks.empty())
+        return "";
+    const Selection selection = {ranks, {}};
+    std::int64_t of_rows_ns = 0;
+    for (const model::CallPathTime& time : profile.path)
+        of_rows_ns += selection.has_rank(time.process) ? time.ns : 0;
+    std::int64_t of_ranks_ns = 0;
+    for (const std::uint32_t rank : ranks)
+        of_ranks_ns += rank < profile.processes.size() ? profile.processes[rank].path_ns : 0;
+    if (std::abs(part(of_rows_ns - of_ranks_ns, fact(profile, "path_ns"))) < printed)
+        return "";
+    return fmt::format("{} on the path is {} by these rows and {} by its segments (--by rank): a sample stands for all "
+                       "of its period, so that only the rows of all ranks sum to the path.",
+                       ranks.size() == 1 ? "What this rank has" : "What these ranks have", duration_text(of_rows_ns),
+                       duration_text(of_ranks_ns));
 }
 
 bool is_of_path(const std::string& sort)

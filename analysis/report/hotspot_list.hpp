@@ -66,6 +66,10 @@ std::string below_error_note(std::size_t rows, const char* name, std::optional<d
 /// That there were too few samples (Folding).
 std::string undecided_note(const Hotspots& hotspots);
 
+/// That samples give the selected ranks another time than their segments of the path have (division::NotSampled), where
+/// that can be seen; else empty.
+std::string ranks_note(const model::Profile& profile, const std::vector<std::uint32_t>& ranks);
+
 /// "±: ..." where samples have found something.
 void explain_errors(Document& document, const Hotspots& hotspots);
 

@@ -246,6 +246,8 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
             document.notes.push_back(std::move(totals));
     if (std::string doubt = doubt_note(request.profile); !doubt.empty() && !request.window)
         document.notes.push_back(std::move(doubt));
+    if (std::string note = ranks_note(request.profile, request.selection.ranks); !note.empty() && !request.window)
+        document.notes.push_back(std::move(note));
     if (const std::string unsampled = unsampled_note(request.profile, hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
     std::ranges::copy(caller_notes(hotspots, request.profile, request.selection), std::back_inserter(document.notes));

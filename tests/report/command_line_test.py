@@ -147,6 +147,7 @@ class CommandLine(ReportCase):
             for there, back in zip(document["differences"], of(by, "sampled", "traced")["differences"]):
                 self.assertEqual(there["change_seconds"], -back["change_seconds"], by)
             self.assertEqual(of(by, "sampled", "sampled")["differences"], [], by)
+            self.assertEqual((document["base_ranks"], document["ranks"]), (2, 4))
         # Those of ranks are exact, and so all there.
         rows = of("rank", "traced", "sampled")["differences"]
         self.assertEqual(sorted(row["rank"] for row in rows), sorted({row["rank"] for row in rows}))
