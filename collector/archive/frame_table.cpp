@@ -82,11 +82,23 @@ std::optional<std::uint64_t> FrameTable::address_of(std::uint64_t offset) const
     return std::nullopt;
 }
 
-std::optional<FrameRules> FrameTable::read(std::uint64_t address) const
+// Opened where somebody asks for it: few binaries need it, and many have much of it.
+Dwarf_CFI* FrameTable::debug_information()
+{
+    if (!std::exchange(has_tried_debug_, true)) {
+        debug_.reset(dwarf_begin_elf(file_.elf(), DWARF_C_READ, nullptr));
+    }
+    return debug_ == nullptr ? nullptr : dwarf_getcfi(debug_.get());
+}
+
+std::optional<FrameRules> FrameTable::read(std::uint64_t address)
 {
     Dwarf_Frame* found = nullptr;
-    if (dwarf_cfi_addrframe(information_, address, &found) != 0) {
-        return std::nullopt;
+    if (information_ == nullptr || dwarf_cfi_addrframe(information_, address, &found) != 0) {
+        Dwarf_CFI* const debug = debug_information();
+        if (debug == nullptr || dwarf_cfi_addrframe(debug, address, &found) != 0) {
+            return std::nullopt;
+        }
     }
     const std::unique_ptr<Dwarf_Frame, FreeFrame> frame(found);
     FrameRules rules;
@@ -123,7 +135,7 @@ std::span<const std::byte> FrameTable::before(std::uint64_t offset, std::size_t 
 
 const FrameRules* FrameTable::find(std::uint64_t offset)
 {
-    const auto address = information_ == nullptr ? std::nullopt : address_of(offset);
+    const auto address = file_ ? address_of(offset) : std::nullopt;
     if (!address) {
         return nullptr;
     }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the unwind information of one binary: by which rules the registers of a caller follow from those of the function
-// that it called (DWARF 5, section 6.4, as .eh_frame has it).
+// that it called (DWARF 5, section 6.4), as .eh_frame has it, or, where that has nothing (code that is compiled with
+// -fno-asynchronous-unwind-tables), .debug_frame.
 #pragma once
 
 #include "formats/binary/elf_file.hpp"
@@ -73,10 +74,17 @@ public:
 private:
     void open();
     [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
-    [[nodiscard]] std::optional<FrameRules> read(std::uint64_t address) const;
+    [[nodiscard]] std::optional<FrameRules> read(std::uint64_t address);
+    Dwarf_CFI* debug_information();
+
+    struct EndDwarf {
+        void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+    };
 
     binary::ElfFile file_;
-    Dwarf_CFI* information_ = nullptr;
+    Dwarf_CFI* information_ = nullptr;        // of .eh_frame
+    std::unique_ptr<Dwarf, EndDwarf> debug_;  // which has .debug_frame
+    bool has_tried_debug_ = false;
     std::map<std::uint64_t, FrameRules> rules_;  // by end
 };
 

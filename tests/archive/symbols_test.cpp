@@ -228,6 +228,34 @@ TEST(ModuleFile, WhatWasLoadedTellsWhereFunctionsBegin)
     EXPECT_TRUE(loaded_image(0x10).empty());
 }
 
+// Code without .eh_frame: the rules are the same as of the code that has it.
+TEST(FrameTable, ReadsWhatIsForDebuggersOnly)
+{
+    const test::Scratch scratch;
+    const std::string without = scratch / "without.so";
+    ASSERT_EQ(std::system((TEST_OBJCOPY " --remove-section .debug_frame " SUBJECT_DEBUG_FRAME " " + without).c_str()),
+              0);
+    const Subject subject(SUBJECT_DEBUG_FRAME);
+    const Subject full(SUBJECT_FULL);
+    const auto offset = [](const Subject& of) {
+        const AddressMap map(of.maps());
+        const MappedRange* range = map.find(of.address(visible));
+        return of.address(visible) - range->start + range->offset;
+    };
+    FrameTable table(SUBJECT_DEBUG_FRAME);
+    FrameTable of_full(SUBJECT_FULL);
+    FrameTable of_without(without);
+    const FrameRules* rules = table.find(offset(subject));
+    const FrameRules* wanted = of_full.find(offset(full));
+    ASSERT_NE(rules, nullptr);
+    ASSERT_NE(wanted, nullptr);
+    EXPECT_EQ(rules->return_register, wanted->return_register);
+    EXPECT_EQ(rules->has_frame_pointer, wanted->has_frame_pointer);
+    EXPECT_EQ(rules->end - rules->start, wanted->end - wanted->start);
+    EXPECT_EQ(of_without.find(offset(subject)), nullptr);
+    EXPECT_EQ(FrameTable(__FILE__).find(0x1000), nullptr);
+}
+
 // A copy that is replaced while it is loaded: names of the file that ran, never of the one that is there now.
 TEST(ModuleFile, AReplacedFileIsNotMistakenForItsSuccessor)
 {
