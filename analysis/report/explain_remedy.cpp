@@ -113,8 +113,9 @@ Remedy remedy_of(Factor cause, const Explanation& e)
 {
     Remedy remedy = remedy_without_faults(cause, e);
     if (may_be_faults(cause, e)) {
-        remedy.one += "; or avoid its page faults, if they take the time";
-        remedy.many += "; or avoid the page faults of the slow ones, if they take the time";
+        constexpr std::string_view which = " (cpcollect --events major-faults counts those that read a file)";
+        remedy.one += fmt::format("; or avoid its page faults, if they take the time{}", which);
+        remedy.many += fmt::format("; or avoid the page faults of the slow ones, if they take the time{}", which);
     }
     return remedy;
 }

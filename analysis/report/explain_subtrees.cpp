@@ -49,10 +49,8 @@ void Subtrees::add(model::CallPathId call_path, const model::StretchCode& amount
     for (std::size_t depth = 0; depth < functions.size(); ++depth) {  // of recursive ones, the outermost
         const model::Row* const function = functions[functions.size() - 1 - depth];
         const bool is_of_application = callers_.is_of_application(*function);
-        if (is_of_application && !around_.contains(function))
-            count(of_application_, function, depth);
-        else if (is_called_by_application && !is_of_application)
-            count(called_by_it_, function, depth);
+        if (!around_.contains(function) && (is_of_application || is_called_by_application))
+            count(is_of_application ? of_application_ : called_by_it_, function, depth);
         is_called_by_application = is_of_application;
     }
 }

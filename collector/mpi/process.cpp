@@ -272,6 +272,7 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
             sampling::start_helper();
         }
     }
+    process.loaded = now();
 }
 
 __attribute__((destructor)) void unload()

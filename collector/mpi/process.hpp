@@ -73,6 +73,7 @@ struct Process {
     sampling::FileIdentity stderr_file{};  // which file that is
     pid_t pid = 0;
     std::uint64_t start = 0;           // first moment of this library, in ns of clock_id
+    std::uint64_t loaded = 0;          // and when it let the application go on
     std::uint64_t start_realtime = 0;  // the same, in ns since the epoch
     char spool[PATH_MAX] = {};
     spool::SpoolHeader header = {};  // of a spool file of this process, without the thread's part

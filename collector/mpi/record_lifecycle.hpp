@@ -36,6 +36,10 @@ int record_init(FunctionId function, Initialise&& initialise, const Caller& call
     }
     begin_recording();
     if (process.phase == Phase::Recording && local.thread != nullptr) {
+        // The first perf_event on a machine can take tens of milliseconds: that is not the application's.
+        if (local.thread->number == 0 && process.pid == gettid()) {
+            append_span(*local.thread, spool::RecordKind::Tool, process.start, process.loaded);
+        }
         record.callpath = local.thread->paths.find(caller, local.thread->spool);
         local.thread->spool.append(record);
         std::uint64_t pause_begin;
