@@ -120,10 +120,10 @@ int number(Dwarf_Die& die, unsigned int name)
     return found && value <= 0x7fffffff ? static_cast<int>(value) : 0;
 }
 
-/// Behind a thing that has no name.
+/// Behind what has no name: "{lambda:12}".
 std::string at_line(int line)
 {
-    return line == 0 ? "" : " at line " + std::to_string(line);
+    return line == 0 ? "" : ":" + std::to_string(line);
 }
 
 /// What an entry is an instance of, or completes.

@@ -74,12 +74,13 @@ public:
         ASSERT_EQ(first.size(), 3);
         ASSERT_EQ(second.size(), 3);
         EXPECT_EQ(first[2].function, second[2].function);
-        for (const std::size_t frame : {0, 1}) {
-            EXPECT_NE(first[frame].function, second[frame].function);
-            for (const auto& [name, mark] : {std::pair(first[frame].function, "// the first of two"),
-                                             std::pair(second[frame].function, "// the second of two")})
-                EXPECT_THAT(name, AnyOf(Not(HasSubstr("at line")),
-                                        HasSubstr(" at line " + std::to_string(line_of(subject_source, mark)))));
+        EXPECT_NE(first[0].function, second[0].function);
+        EXPECT_NE(first[1].function, second[1].function);
+        for (const auto& [frames, mark] :
+             {std::pair(&first, "// the first of two"), std::pair(&second, "// the second of two")}) {
+            const std::string line = ":" + std::to_string(line_of(subject_source, mark));
+            EXPECT_THAT((*frames)[0].function, AnyOf(Not(HasSubstr("{lambda:")), HasSubstr("{lambda" + line + "}::")));
+            EXPECT_THAT((*frames)[1].function, AnyOf(Not(HasSubstr("<lambda(")), HasSubstr(")" + line + ">")));
         }
     }
 

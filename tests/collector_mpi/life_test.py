@@ -62,7 +62,10 @@ class Life(Case):
         self.assertEqual(finalize.enter, finalize.leave)
         self.assertLess(spool.header.process_start, init.enter)
         self.assertLess(init.enter, init.leave)
-        begin, end = spool.tool[0]
+        (loaded_from, loaded), (begin, end) = spool.tool[:2]
+        self.assertEqual(loaded_from, spool.header.process_start)
+        self.assertLess(loaded_from, loaded)
+        self.assertLess(loaded, init.enter)
         self.assertEqual(begin, init.leave)
         self.assertLess(begin, end)
         self.assertLessEqual(end, finalize.enter)
