@@ -297,13 +297,14 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
 constexpr double much_longer = 1.25;
 
 /// The places without peers, and those whose peers may have their work elsewhere.
-std::vector<std::size_t> doubtful_places(const std::vector<PlaceTime>& times, const Spans& spans, const Sums& found)
+std::vector<std::size_t> doubtful_places(const model::Definitions& definitions, const std::vector<PlaceTime>& times,
+                                         const Sums& found)
 {
     std::vector<std::size_t> result;
     for (std::size_t place = 0; place < times.size(); ++place) {
         const model::Stretch& s = found.stretches[place];
         const auto own = static_cast<double>(s.compared_ns), peers = static_cast<double>(s.peers_ns);
-        if (!has_peers(s) || (spans.is_divided(times[place].place) && own > much_longer * peers))
+        if (!has_peers(s) || (own > much_longer * peers && are_parts_of_spans(definitions, times[place].place)))
             result.push_back(place);
     }
     return result;
@@ -312,12 +313,14 @@ std::vector<std::size_t> doubtful_places(const std::vector<PlaceTime>& times, co
 /// Replaces what is known of places without peers by what one of the calls around their spans tells; and of others
 /// where peers have as much more than this rank elsewhere in their spans as they have in the gaps there: then these are
 /// not all of the same work. Collective.
-void compare_by_one_call(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
-                         const std::vector<PlaceTime>& times, Sums& found)
+void compare_by_one_call(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
+                         std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<PlaceTime>& times,
+                         Sums& found)
 {
-    const std::vector<std::size_t> doubtful = doubtful_places(times, spans, found);
+    const std::vector<std::size_t> doubtful = doubtful_places(replay.definitions, times, found);
     if (doubtful.empty() || replay.definitions.processes.size() < 2)
         return;
+    const Spans spans(replay, predecessors, same);
     const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
     const Sums wider = sum_up(replay, gaps, by_calls.spans);
     constexpr std::uint32_t none = UINT32_MAX;
@@ -379,7 +382,7 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     const Chosen chosen = find_gaps(replay, times, gaps, seen);
     seen = Seen{GapPlaces(0), {}, {}};
     Sums found = sum_up(replay, gaps, chosen);
-    compare_by_one_call(replay, Spans(replay, predecessors, same), gaps, chosen, times, found);
+    compare_by_one_call(replay, predecessors, same, gaps, chosen, times, found);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);

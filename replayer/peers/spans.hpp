@@ -20,6 +20,9 @@ struct Span {
     GapPlace bounds;  // the calls before and behind it, as Spans::meeting() has them
 };
 
+/// Whether gaps at the place may be parts of spans.
+bool are_parts_of_spans(const model::Definitions& definitions, GapPlace place);
+
 class Spans
 {
 public:
@@ -46,11 +49,6 @@ public:
         }
     }
 
-    /// Whether gaps at the place may be parts of spans.
-    [[nodiscard]] bool is_divided(GapPlace place) const
-    {
-        return (place.before.valid() && !is_bound_[place.before.value]) || !is_bound_[place.after.value];
-    }
     /// The call that stands for all that have met in a collective, whatever functions they are made in. `call`: as
     /// places have it.
     [[nodiscard]] model::ContextId meeting(model::ContextId call) const
