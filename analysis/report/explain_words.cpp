@@ -208,14 +208,14 @@ std::string peers_in_words(const Explanation& e)
         return "";
     case model::ComparedBy::CallAfter:
         if (may_wait(e.call_after))
-            which = fmt::format("before the same {} since their last call that can wait", e.call_after);
+            which = fmt::format("before the same {} since its last call that can wait", e.call_after);
         break;
     case model::ComparedBy::CallBefore:
         if (may_wait(e.call_before))
-            which = fmt::format("from the same {} to their next call that can wait", e.call_before);
+            which = fmt::format("from the same {} to its next call that can wait", e.call_before);
         break;
     }
-    return fmt::format(" Its peers are what the others do {} (MPI_Irecv, MPI_Test and the like cannot).", which);
+    return fmt::format(" Compared is all that a rank does {} (MPI_Irecv, MPI_Test and the like cannot).", which);
 }
 
 /// Peers are so by the functions of the calls, and their order.
@@ -263,8 +263,10 @@ std::string comparison_in_words(const Explanation& e)
                             reasons_in_words(e), longer_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
-        words += fmt::format(" For {} of it there are no peers: the others come here less often.",
-                             whole_percent(1 - part(s.compared_ns, s.looked_at_ns)));
+        words += fmt::format(
+            " For {} of it there are no peers{}.", whole_percent(1 - part(s.compared_ns, s.looked_at_ns)),
+            model::ComparedBy{s.compared_by} == model::ComparedBy::BothCalls ? ": the others come here less often"
+                                                                             : "");
     return peers_in_words(e) + words + other_call_in_words(e) + misses_in_words(e) + untold_in_words(e);
 }
 

@@ -199,11 +199,22 @@ constexpr bool may_wait(SemanticClass semantic_class)
     }
 }
 
-/// Functions at which computation ends that others may depend on: in all others a thread goes on whatever they do.
+/// Functions at which computation ends that others may depend on: in all others a thread goes on whatever they do, as
+/// in transfers, whose epoch ends elsewhere.
 constexpr bool may_meet_others(SemanticClass semantic_class)
 {
-    return may_wait(semantic_class) || semantic_class == SemanticClass::Init ||
-           semantic_class == SemanticClass::Finalize;
+    using enum SemanticClass;
+    switch (semantic_class) {
+    case Init:
+    case Finalize:
+        return true;
+    case RmaPut:
+    case RmaGet:
+    case RmaAtomic:
+        return false;
+    default:
+        return may_wait(semantic_class);
+    }
 }
 
 /// Functions that look whether something has come, and do not wait for it.

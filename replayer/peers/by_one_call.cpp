@@ -164,7 +164,7 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
                 const auto occurrence = std::ranges::lower_bound(list, entry) - list.begin();
                 found.on_path[p].push_back({on_path.ns, static_cast<std::uint32_t>(place),
                                             is_listed ? static_cast<std::uint32_t>(occurrence) : Chosen::no_occurrence,
-                                            on_path.stands_for, entry});
+                                            on_path.stands_for, on_path.gap, entry});
             };
             add(2 * i, span.bounds.after == result.bounds[i].after);
             add(2 * i + 1, span.bounds.before == result.bounds[i].before);
@@ -173,24 +173,30 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
     return result;
 }
 
-std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace bounds,
-                                             const model::Stretch& after, const model::Stretch& before)
+std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, const SameCalls& same,
+                                             GapPlace bounds, const model::Stretch& after, const model::Stretch& before)
 {
     using model::ComparedBy;
-    if (!has_peers(after) || !has_peers(before))
-        return has_peers(after)    ? std::optional(ComparedBy::CallAfter)
-               : has_peers(before) ? std::optional(ComparedBy::CallBefore)
-                                   : std::nullopt;
-    // All take part in the same collective operation, while a message may be any of many.
     const bool is_after_collective = is_collective(definitions, bounds.after);
-    if (is_after_collective != is_collective(definitions, bounds.before))
-        return is_after_collective ? ComparedBy::CallAfter : ComparedBy::CallBefore;
-    // Of calls of one kind, the one that makes the smaller difference: the others may do this on the other side of
-    // theirs.
-    const auto peers = [](const model::Stretch& sums, const model::Stretch& other) {
-        return static_cast<double>(sums.peers_ns) * static_cast<double>(other.compared_ns);
+    const bool is_before_collective = is_collective(definitions, bounds.before);
+    // A root and the others may all send, and do other things behind that.
+    const bool by_after = has_peers(after) && (is_after_collective || !same.joins_branches(bounds.after));
+    const bool by_before = has_peers(before) && (is_before_collective || !same.joins_branches(bounds.before));
+    if (!by_after || !by_before)
+        return by_after    ? std::optional(ComparedBy::CallAfter)
+               : by_before ? std::optional(ComparedBy::CallBefore)
+                           : std::nullopt;
+    const auto times = [](const model::Stretch& sums) {
+        return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
     };
-    return peers(after, before) >= peers(before, after) ? ComparedBy::CallAfter : ComparedBy::CallBefore;
+    // All take part in the same collective operation, while a message may be any of many. But the others may do this on
+    // the other side of their call; so of calls of one kind the one that makes the smaller difference, and of others,
+    // too, if that is much smaller.
+    constexpr double much = 4;
+    const double factor = times(after) / times(before);
+    if (is_after_collective != is_before_collective && factor < much && factor > 1 / much)
+        return is_after_collective ? ComparedBy::CallAfter : ComparedBy::CallBefore;
+    return factor <= 1 ? ComparedBy::CallAfter : ComparedBy::CallBefore;
 }
 
 }  // namespace critpath::replayer

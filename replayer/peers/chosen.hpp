@@ -24,6 +24,7 @@ struct Chosen {
         std::int64_t ns;
         std::uint32_t place, occurrence;  // no_occurrence: it is in none of the lists
         std::int64_t stands_for;          // so many gaps, itself among them
+        std::uint32_t gap;                // itself
         std::uint32_t entry;              // as those of lists
     };
     static constexpr std::uint32_t no_occurrence = UINT32_MAX;
@@ -43,6 +44,10 @@ struct Chosen {
     std::vector<std::vector<Total>> totals;
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
+    [[nodiscard]] Gap measure(Gaps& of_process, std::uint32_t entry) const
+    {
+        return spans != nullptr ? spans->measure(of_process, entry) : of_process.measure(entry);
+    }
     /// Behind the last gap of an entry of a list, or of Chosen::on_path.
     [[nodiscard]] std::size_t end(const Gaps& of_process, std::uint32_t entry) const
     {
@@ -128,7 +133,8 @@ inline bool has_peers(const model::Stretch& sums)
 
 /// Which of the calls around spans they are to be compared by, if by any of the two; `after`, `before`: what comes of
 /// each.
-std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace bounds,
-                                             const model::Stretch& after, const model::Stretch& before);
+std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, const SameCalls& same,
+                                             GapPlace bounds, const model::Stretch& after,
+                                             const model::Stretch& before);
 
 }  // namespace critpath::replayer

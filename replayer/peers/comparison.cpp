@@ -31,7 +31,8 @@ struct OwnGap {
     Question question;
     std::int64_t path_ns;
     std::int64_t stands_for;
-    Gap gap;
+    Gap gap;     // or the span that it is in
+    Gap itself;  // what it is has nothing to do with the rest of the span
     model::Ns begin, end;
 };
 
@@ -63,16 +64,34 @@ private:
     OwnGap describe(const Chosen::OnPath& on_path)
     {
         Gaps& gaps = gaps_[process_];
-        const std::size_t end = chosen_.end(gaps, on_path.entry);
-        const Gap gap = gaps.measure(on_path.entry, end);
-        const std::uint32_t process = replay_.processes[process_].process.value;
-        const std::size_t times = chosen_.spans != nullptr ? chosen_.gaps(on_path.place)[process_].size() : 0;
-        return {{on_path.place, on_path.occurrence, process, static_cast<std::uint32_t>(times), gap.ns},
+        const Gap itself = gaps.measure(on_path.gap);
+        Gap gap = itself;
+        Question question = {on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, 0};
+        if (chosen_.spans != nullptr) {
+            question.times = static_cast<std::uint32_t>(chosen_.gaps(on_path.place)[process_].size());
+            if (const Gap span = measure(gaps, on_path.entry); span.time() >= on_path.ns)
+                gap = span;
+            else
+                question.occurrence = Chosen::no_occurrence;  // work in what are pauses of polls elsewhere
+        }
+        question.ns = gap.ns;
+        return {question,
                 on_path.ns,
                 on_path.stands_for,
                 gap,
+                itself,
                 gaps.begin_of(on_path.entry),
-                gaps.end_of(end - 1)};
+                gaps.end_of(chosen_.end(gaps, on_path.entry) - 1)};
+    }
+
+    /// Several gaps on the path may be in one span.
+    Gap measure(Gaps& gaps, std::uint32_t entry)
+    {
+        if (measured_process_ != process_ || measured_ != entry)
+            measure_ = chosen_.measure(gaps, entry);
+        measured_process_ = process_;
+        measured_ = entry;
+        return measure_;
     }
 
     const Replay& replay_;
@@ -81,6 +100,8 @@ private:
     std::size_t process_ = 0;  // of the next one
     std::size_t next_ = 0;
     std::vector<OwnGap> ready_;
+    std::size_t measured_process_ = SIZE_MAX, measured_ = SIZE_MAX;
+    Gap measure_;
 };
 
 /// How the questions of one round are divided among the processes.
@@ -138,13 +159,18 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
     // One process after the other: all that is asked of it is close together.
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         const std::uint32_t process = replay.processes[p].process.value;
+        std::size_t measured = SIZE_MAX;  // several questions in turn may be about one
+        Gap gap;
         for (std::size_t i = 0; i < questions.size(); ++i) {
             const Question& question = questions[i];
             const auto& list = chosen.gaps(question.place)[p];
-            if (question.occurrence < list.size() && process != question.process &&
-                (question.times == 0 || question.times == list.size()))
-                sums[i].add(gaps[p].measure(list[question.occurrence], chosen.end(gaps[p], list[question.occurrence])),
-                            question.ns);
+            if (question.occurrence >= list.size() || process == question.process ||
+                (question.times != 0 && question.times != list.size()))
+                continue;
+            const std::uint32_t entry = list[question.occurrence];
+            if (std::exchange(measured, entry) != entry)
+                gap = chosen.measure(gaps[p], entry);
+            sums[i].add(gap, question.ns);
         }
     }
     return sums;
@@ -202,12 +228,14 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     const std::int64_t times = own.stands_for;
     const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
     const auto on_path = [&](std::int64_t ns) { return times * rounded(static_cast<double>(ns) * part); };
+    const double part_itself = static_cast<double>(own.path_ns) / static_cast<double>(own.itself.time());
+    const auto itself_on_path = [&](std::int64_t ns) { return times * rounded(static_cast<double>(ns) * part_itself); };
     model::Stretch& sums = accounts.of_all;
     model::Difference& difference = accounts.of_process;
     sums.looked_at += 1;
     difference.looked_at_ns += times * own.path_ns;
-    difference.own_preempted_ns += on_path(gap.preempted);
-    difference.own_blocked_ns += on_path(gap.blocked);
+    difference.own_preempted_ns += itself_on_path(own.itself.preempted);
+    difference.own_blocked_ns += itself_on_path(own.itself.blocked);
     if (others.processes == 0)
         return 0;
     const Split parts = split(gap, others, own.path_ns);

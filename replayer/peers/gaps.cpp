@@ -93,19 +93,7 @@ std::int64_t Gaps::page_faults(Ns begin, Ns end)
     return faults;
 }
 
-Gap Gaps::measure(std::size_t first, std::size_t end)
-{
-    if (first == measured_first_ && end == measured_end_)
-        return measured_;
-    Gap sum = measure_one(first);
-    for (std::size_t i = first + 1; i < end; ++i)
-        sum.add(measure_one(i));
-    measured_first_ = first;
-    measured_end_ = end;
-    return measured_ = sum;
-}
-
-Gap Gaps::measure_one(std::size_t i)
+Gap Gaps::measure(std::size_t i)
 {
     const Ns begin = begin_of(i);
     const Ns end = end_of(i);

@@ -55,16 +55,7 @@ public:
     }
     /// Of [begin, end), when the thread had a processor, ns.
     [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end);
-    /// Of those in [first, end), together. Remembers the last answer: several questions in turn may be about it.
-    [[nodiscard]] Gap measure(std::size_t first, std::size_t end);
-    /// Likewise, what recorded() has of them.
-    [[nodiscard]] std::int64_t recorded_in(std::size_t first, std::size_t end)
-    {
-        std::int64_t ns = 0;
-        for (std::size_t i = first; i < end; ++i)
-            ns += recorded(begin_of(i), end_of(i));
-        return ns;
-    }
+    [[nodiscard]] Gap measure(std::size_t i);
 
     [[nodiscard]] const model::LocationTrace& location() const { return *location_; }
 
@@ -76,7 +67,6 @@ private:
         return (near > 0 && intervals[near - 1].end > begin) ||
                (near < intervals.size() && intervals[near].begin < end);
     }
-    [[nodiscard]] Gap measure_one(std::size_t i);
     [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end, std::int64_t ns);
     [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
 
@@ -87,8 +77,6 @@ private:
     bool has_page_faults_;
     // Where the last answers were: questions come mostly in the order of time.
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
-    std::size_t measured_first_ = 0, measured_end_ = 0;
-    Gap measured_;
 };
 
 /// A gap, as far as it is on the path.

@@ -200,8 +200,8 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                     chosen.totals[place][p].gaps += 1;
                     const auto stands_for = draw.stands_for(place, next->ns, replay.processes[p].process, occurrence);
                     if (stands_for > 0)
-                        chosen.on_path[p].push_back(
-                            {next->ns, place, occurrence, stands_for, static_cast<std::uint32_t>(i)});
+                        chosen.on_path[p].push_back({next->ns, place, occurrence, stands_for,
+                                                     static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i)});
                 }
             }
             if (is_on_path) {
@@ -310,6 +310,28 @@ std::vector<std::size_t> doubtful_places(const model::Definitions& definitions, 
     return result;
 }
 
+/// What gaps at a place, or the spans that they are in, take beside those of the peers.
+struct Beside {
+    const model::Stretch& sums;
+    std::int64_t longer_ns;  // all of them, not only what is on the path
+
+    [[nodiscard]] double times() const
+    {
+        return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
+    }
+};
+
+/// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
+/// as they have there, they have more of elsewhere in their spans. Of who takes longer elsewhere, too, that says
+/// nothing; but then gaps take about as many times as long as spans.
+bool have_work_elsewhere(const Beside& gaps, const Beside& spans)
+{
+    constexpr double about = 2;
+    const std::int64_t elsewhere = gaps.longer_ns - spans.longer_ns;
+    return 2 * elsewhere >= gaps.longer_ns || elsewhere >= gaps.sums.peers_ns ||
+           (elsewhere < 0 && gaps.times() > about * spans.times());
+}
+
 /// Replaces what is known of places without peers by what one of the calls around their spans tells; and of others
 /// where peers have as much more than this rank elsewhere in their spans as they have in the gaps there: then these are
 /// not all of the same work. Collective.
@@ -327,14 +349,13 @@ void compare_by_one_call(const Replay& replay, const Predecessors& predecessors,
     std::vector<std::uint32_t> stretch_of(wider.stretches.size(), none);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t place = doubtful[i];
-        const auto by =
-            choose_call(replay.definitions, by_calls.bounds[i], wider.stretches[2 * i], wider.stretches[2 * i + 1]);
+        const auto by = choose_call(replay.definitions, same, by_calls.bounds[i], wider.stretches[2 * i],
+                                    wider.stretches[2 * i + 1]);
         if (!by)
             continue;
         const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
-        // What peers have more of elsewhere in their spans.
-        const std::int64_t elsewhere = found.longer_ns[place] - wider.longer_ns[entry];
-        if (has_peers(found.stretches[place]) && elsewhere < found.stretches[place].peers_ns)
+        if (has_peers(found.stretches[place]) && !have_work_elsewhere({found.stretches[place], found.longer_ns[place]},
+                                                                      {wider.stretches[entry], wider.longer_ns[entry]}))
             continue;
         stretch_of[entry] = static_cast<std::uint32_t>(place);
         found.stretches[place] = wider.stretches[entry];

@@ -138,7 +138,9 @@ private:
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
         const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
         const std::uint32_t entry = lists_[p][static_cast<std::size_t>(k)];
-        return fixed_log(gaps_[p].recorded_in(entry, chosen_.end(gaps_[p], entry)));
+        return fixed_log(chosen_.spans != nullptr
+                             ? chosen_.measure(gaps_[p], entry).ns
+                             : gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry)));
     }
 
     std::vector<std::int64_t> mean_by_occurrence()

@@ -126,6 +126,7 @@ SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
     first_ = plain;
     for (const model::CallingContext& context : contexts)
         sites_.push_back(static_cast<std::int64_t>(context.site));
+    joins_branches_.resize(contexts.size());
     const std::vector<std::uint32_t> sorted = with_site(replay.definitions, plain, contexts);
     if (sorted.empty())
         return;
@@ -150,6 +151,7 @@ SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
         } else {
             first_[i] = {*first};
             sites_[*first] = 0;
+            joins_branches_[*first] = true;
         }
     }
     for (const std::uint32_t i : sorted)

@@ -32,8 +32,15 @@ public:
     /// As model::Stretch::before_site, of a call that stands for others: 0 if these are made at several sites.
     [[nodiscard]] std::int64_t site(model::ContextId call) const { return call.valid() ? sites_[call.value] : 0; }
 
+    /// It stands for branches that ranks take by themselves: what they have to do there may differ.
+    [[nodiscard]] bool joins_branches(model::ContextId call) const
+    {
+        return call.valid() && call.value < joins_branches_.size() && joins_branches_[call.value];
+    }
+
 private:
-    std::vector<model::ContextId> first_;  // by ContextId
+    std::vector<bool> joins_branches_;     // by ContextId
+    std::vector<model::ContextId> first_;  // likewise
     std::vector<std::int64_t> sites_;      // likewise
 };
 

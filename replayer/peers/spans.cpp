@@ -5,6 +5,7 @@
 #include "replayer/peers/met_calls.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -45,8 +46,22 @@ Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameC
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
         place.push_back(same({i}));
         is_bound_.push_back(ends_spans(definitions, {i}));
+        is_poll_.push_back(functions::is_poll(functions::semantic_class(definitions.region({i}).function)));
     }
     meeting_ = find_met_calls(replay, predecessors, place, groups_of_collectives(definitions), is_not_collective);
+}
+
+Gap Spans::measure(Gaps& gaps, std::size_t first) const
+{
+    const std::size_t behind = end(gaps, first);
+    Gap sum = gaps.measure(first);
+    for (std::size_t i = first + 1; i < behind; ++i) {
+        Gap gap = gaps.measure(i);
+        if (const GapPlace place = gaps.place(i); is_poll_[place.before.value] && is_poll_[place.after.value])
+            gap.ns -= std::exchange(gap.blocked, 0);
+        sum.add(gap);
+    }
+    return sum;
 }
 
 }  // namespace critpath::replayer

@@ -49,6 +49,10 @@ public:
         }
     }
 
+    /// All that is done in the one that begins with the gap `first`. Who is blocked between two polls only waits with
+    /// them, most likely.
+    [[nodiscard]] Gap measure(Gaps& gaps, std::size_t first) const;
+
     /// The call that stands for all that have met in a collective, whatever functions they are made in. `call`: as
     /// places have it.
     [[nodiscard]] model::ContextId meeting(model::ContextId call) const
@@ -58,6 +62,7 @@ public:
 
 private:
     std::vector<bool> is_bound_;          // by ContextId
+    std::vector<bool> is_poll_;           // likewise
     std::vector<std::uint32_t> meeting_;  // likewise
 };
 

@@ -603,21 +603,23 @@ TEST(Explain, MigrationsThatOthersDoNotHave)
 TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
 {
     model::Profile p = one_stretch();
-    EXPECT_THAT(sentence(p), Not(HasSubstr("Its peers are")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Compared is all")));
     EXPECT_THAT(sentence(p), Not(HasSubstr("the same work")));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
     EXPECT_THAT(sentence(p), HasSubstr("(persistent, 90 %): if the others do the same work there, move work"));
-    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do before the same MPI_Allreduce since their "
+    EXPECT_THAT(sentence(p), HasSubstr(" Compared is all that a rank does before the same MPI_Allreduce since its "
                                        "last call that can wait (MPI_Irecv, MPI_Test and the like cannot). It takes "
                                        "100 % longer than on its peers"));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallBefore);
-    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do from the same MPI_Waitall to their next call "
+    EXPECT_THAT(sentence(p), HasSubstr(" Compared is all that a rank does from the same MPI_Waitall to its next call "
                                        "that can wait (MPI_Irecv, MPI_Test and the like cannot). It takes 100 % "
                                        "longer"));
     p.rows[p.call_paths[p.stretches[0].before.value].row.value].name = "MPI_Irecv";
-    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do between calls that can wait (MPI_Irecv, "));
+    EXPECT_THAT(sentence(p), HasSubstr(" Compared is all that a rank does between calls that can wait (MPI_Irecv, "));
     p.stretches[0].compared = 8;
     p.stretches[0].compared_ns = 800 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr(" For 20 % of it there are no peers."));
+    p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::BothCalls);
     EXPECT_THAT(sentence(p), HasSubstr(" For 20 % of it there are no peers: the others come here less often."));
 }
 

@@ -381,6 +381,76 @@ TEST(Peers, WorkOnTheOtherSideOfACallThatCannotWaitIsSeen)
     EXPECT_EQ(s.peers_ns, (steps - 1) * 100 * us);
 }
 
+// Who asks and sleeps by turns waits, and does not work.
+TEST(Peers, PausesBetweenPollsAreNoWorkOfPeers)
+{
+    constexpr int steps = 11;
+    Program p(2);
+    run(p,
+        {[](Rank& rank, std::int64_t time) {
+             rank.send({time + 300, time + 301}, 1);
+             return time + 302;
+         },
+         [](Rank& rank, std::int64_t time) {
+             const Request request = rank.irecv({time + 10, time + 10}, 0);
+             for (int i = 0; i < 3; ++i) {
+                 rank.call(FunctionId::MPI_Testall, {time + 10 + 90 * i, time + 10 + 90 * i});
+                 rank.off({time + 10 + 90 * i, time + 100 + 90 * i}, false);
+             }
+             rank.call(FunctionId::MPI_Testall, {time + 280, time + 280});
+             rank.wait({time + 280, time + 302}, request);
+             return time + 302;
+         }},
+        steps);
+    const model::Stretch s = stretch(replay(p), "MPI_Allreduce", "MPI_Send");
+    EXPECT_EQ(s.path_ns, (steps - 1) * 300 * us);
+    EXPECT_EQ(s.peers_ns, (steps - 1) * 10 * us);
+}
+
+// What is compared is the span, but what is said of the gap itself is its own.
+TEST(Peers, WhatAGapIsIsNotThatOfItsSpan)
+{
+    constexpr int steps = 11;
+    Program p(2);
+    const auto blocked_behind = [](int other, std::int64_t before, std::int64_t work) {
+        return [=](Rank& rank, std::int64_t time) {
+            const Request request = rank.irecv({time + before, time + before}, other);
+            rank.off({time + before, time + before + 100}, false);
+            time += before + 100 + work;
+            rank.send({time, time + 1}, other);
+            rank.wait({time + 1, time + 3}, request);
+            return time + 3;
+        };
+    };
+    run(p, {blocked_behind(1, 300, 10), blocked_behind(0, 1, 200)}, steps);
+    const model::Stretch s = stretch(replay(p), "MPI_Allreduce", "MPI_Irecv");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallBefore));
+    EXPECT_NEAR(static_cast<double>(s.peers_ns), (steps - 1) * 301 * us * 300 / 410.0, 100);
+    EXPECT_EQ(s.own_blocked_ns, 0);
+}
+
+// Pieces of work between tests need not be as many on all ranks.
+TEST(Peers, PiecesOfOtherNumbersAreComparedTogether)
+{
+    constexpr int steps = 11;
+    const auto pieces = [](int number, std::int64_t work) {
+        return [=](Rank& rank, std::int64_t time) {
+            for (int i = 0; i < number; ++i)
+                rank.call(FunctionId::MPI_Iprobe, {time += work / number, time});
+            return time + work / number;
+        };
+    };
+    for (const std::int64_t times : {1, 10}) {
+        Program p(2);
+        run(p, {pieces(3, 1200 * times), pieces(11, 1188)}, steps);
+        const model::Stretch s = stretch(replay(p), "MPI_Iprobe", "MPI_Iprobe");
+        EXPECT_EQ(s.compared_ns, s.path_ns);
+        // The last piece is behind the last call.
+        const double own = 1200.0 * static_cast<double>(times) * 4 / 3, other = 1188.0 * 12 / 11;
+        EXPECT_NEAR(static_cast<double>(s.peers_ns) / static_cast<double>(s.path_ns), other / own, 0.01);
+    }
+}
+
 // `if (rank == 0) root_step(); else worker_step();`, both with a barrier of their own.
 TEST(Peers, WhoMeetsInACollectiveIsComparedWhereverItIsCalled)
 {

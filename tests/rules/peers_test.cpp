@@ -323,11 +323,11 @@ TEST(Peers, OfTheMigrationsInACallOneCounts)
     const replayer::SameCalls same;
     replayer::Gaps gaps(trace, same);
     for (int round = 0; round < 2; ++round) {
-        EXPECT_EQ(gaps.measure(1, 2).migrations, 2 * replayer::parts_of_a_migration);
-        EXPECT_EQ(gaps.measure(1, 2).preempted, 4 * us);
-        EXPECT_EQ(gaps.measure(2, 3).migrations, 3 * replayer::parts_of_a_migration);
-        EXPECT_EQ(gaps.measure(2, 3).preempted, 2 * us);
-        EXPECT_EQ(gaps.measure(2, 3).blocked, 0);
+        EXPECT_EQ(gaps.measure(1).migrations, 2 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(1).preempted, 4 * us);
+        EXPECT_EQ(gaps.measure(2).migrations, 3 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(2).preempted, 2 * us);
+        EXPECT_EQ(gaps.measure(2).blocked, 0);
     }
 }
 
@@ -356,12 +356,14 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0], same)};
     ASSERT_EQ(gaps[0].end(), 3U);
     EXPECT_EQ(gaps[0].place(1), (replayer::GapPlace{{0}, {1}}));
-    EXPECT_EQ(gaps[0].measure(1, 2).ns, 9 * us);
-    EXPECT_EQ(gaps[0].measure(1, 2).counted.cycles, 7);
-    EXPECT_EQ(gaps[0].measure(2, 3).ns, 25 * us);
-    EXPECT_FALSE(gaps[0].measure(2, 3).has_cycles());
-    EXPECT_EQ(gaps[0].measure(1, 3).ns, 34 * us);
-    EXPECT_FALSE(gaps[0].measure(1, 3).has_cycles()) << "of one part they are not known";
+    EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);
+    EXPECT_EQ(gaps[0].measure(1).counted.cycles, 7);
+    EXPECT_EQ(gaps[0].measure(2).ns, 25 * us);
+    EXPECT_FALSE(gaps[0].measure(2).has_cycles());
+    replayer::Gap both = gaps[0].measure(1);
+    both.add(gaps[0].measure(2));
+    EXPECT_EQ(both.ns, 34 * us);
+    EXPECT_FALSE(both.has_cycles()) << "of one part they are not known";
 
     replayer::Path path;
     const auto piece = [&](std::int64_t begin, std::int64_t stretch, std::int64_t end) {
