@@ -226,8 +226,8 @@ void start_clocks()
     }
     const std::uint64_t period = process.settings.clock_period_s;
     clocks.schedule = ClockSchedule(5 * period * ns_per_second, period * ns_per_second);
-    // A rank with several threads in MPI may have its collectives in another order, and ranks need not have asked for the
-    // same level of threads.
+    // A rank with several threads in MPI may have its collectives in another order, and ranks need not have asked for
+    // the same level of threads.
     watching_clocks = agree(period > 0 && !process.threads_in_mpi);
     clocks.start = now();
     compare();

@@ -30,8 +30,8 @@ bool count_for_clocks();
 /// Behind the record of a blocking collective in which every rank waits for every other. At some of those on
 /// MPI_COMM_WORLD the ranks agree on the time, and at some of these they compare their clocks. This cannot deadlock:
 /// a correct program must allow each of these collectives to synchronise (MPI-3.1, 5.14), so what may stand in it may
-/// stand right behind it; they have the same order on all ranks, unless several threads of one may be in MPI, and then no
-/// rank watches.
+/// stand right behind it; they have the same order on all ranks, unless several threads of one may be in MPI, and then
+/// no rank watches.
 inline void watch_clocks(Call& call, int result, MPI_Comm comm)
 {
     if (!watching_clocks || comm != handles.comm_world || result != MPI_SUCCESS || local.depth != 1) [[likely]] {

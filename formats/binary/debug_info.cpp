@@ -569,26 +569,24 @@ private:
         return known->second;
     }
 
-    /// The line of the type of a template's argument that has no name, or 0.
-    static int line_of_unnamed_type(Dwarf_Die& parameter)
+    /// From what has a type to that, but for its qualifiers.
+    static bool go_to_type(Dwarf_Die& die)
     {
         Dwarf_Attribute attribute;
-        Dwarf_Die type;
-        if (dwarf_attr(&parameter, DW_AT_type, &attribute) == nullptr ||
-            dwarf_formref_die(&attribute, &type) == nullptr || dwarf_peel_type(&type, &type) != 0) {
-            return 0;
+        return dwarf_attr(&die, DW_AT_type, &attribute) != nullptr && dwarf_formref_die(&attribute, &die) != nullptr &&
+               dwarf_peel_type(&die, &die) == 0;
+    }
+
+    /// The line of the type of a template's argument that has no name, or 0.
+    static int line_of_unnamed_type(Dwarf_Die die)
+    {
+        int tag = DW_TAG_reference_type;
+        const auto is_reference = [&] { return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type; };
+        for (int i = 0; i < 2 && is_reference() && go_to_type(die); ++i) {  // there is no reference to a reference
+            tag = dwarf_tag(&die);
         }
-        for (int i = 0; i < most_origins; ++i) {
-            const int tag = dwarf_tag(&type);
-            if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
-                dwarf_attr(&type, DW_AT_type, &attribute) == nullptr ||
-                dwarf_formref_die(&attribute, &type) == nullptr || dwarf_peel_type(&type, &type) != 0) {
-                break;
-            }
-        }
-        const int tag = dwarf_tag(&type);
         const bool is_class = tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
-        return is_class && *text(type, DW_AT_name) == '\0' ? number(type, DW_AT_decl_line) : 0;
+        return is_class && *text(die, DW_AT_name) == '\0' ? number(die, DW_AT_decl_line) : 0;
     }
 
     /// "each<f()::<lambda(int)> >" of GCC is each instance for a lambda of f(): says where that is.
@@ -596,12 +594,9 @@ private:
     {
         constexpr std::string_view lambda = "<lambda(", end = ")>";
         std::size_t at = name.find(lambda);
-        if (at == std::string::npos) {
-            return;
-        }
         for_each_child(function, [&](Dwarf_Die& child) {
-            if (dwarf_tag(&child) != DW_TAG_template_type_parameter) {
-                return true;
+            if (at == std::string::npos || dwarf_tag(&child) != DW_TAG_template_type_parameter) {
+                return at != std::string::npos;
             }
             const int line = line_of_unnamed_type(child);
             const std::size_t close = line == 0 ? std::string::npos : name.find(end, at);
