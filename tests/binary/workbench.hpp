@@ -55,7 +55,13 @@ public:
     /// Compiles a source to a shared library.
     void compile(const std::string& source, const std::string& library, const std::string& options = "-g -O2") const
     {
-        run(TEST_CXX " -std=c++20 -shared -fPIC " + options + " " + source + " -o " + library);
+        compile_with(TEST_CXX, source, library, options);
+    }
+
+    void compile_with(const std::string& compiler, const std::string& source, const std::string& library,
+                      const std::string& options) const
+    {
+        run(compiler + " -std=c++20 -shared -fPIC " + options + " " + source + " -o " + library);
     }
 
     void objcopy(const std::string& arguments) const { run(TEST_OBJCOPY " " + arguments); }
