@@ -186,14 +186,11 @@ std::optional<model::ComparedBy> choose_call(const model::Definitions& definitio
         return by_after    ? std::optional(ComparedBy::CallAfter)
                : by_before ? std::optional(ComparedBy::CallBefore)
                            : std::nullopt;
-    const auto times = [](const model::Stretch& sums) {
-        return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
-    };
     // All take part in the same collective operation, while a message may be any of many. But the others may do this on
     // the other side of their call; so of calls of one kind the one that makes the smaller difference, and of others,
     // too, if that is much smaller.
     constexpr double much = 4;
-    const double factor = times(after) / times(before);
+    const double factor = times_of_peers(after) / times_of_peers(before);
     if (is_after_collective != is_before_collective && factor < much && factor > 1 / much)
         return is_after_collective ? ComparedBy::CallAfter : ComparedBy::CallBefore;
     return factor <= 1 ? ComparedBy::CallAfter : ComparedBy::CallBefore;

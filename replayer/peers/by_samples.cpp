@@ -129,14 +129,17 @@ void tell_misses(std::int64_t path_ns, const Pace& own, const PaceSums& all, mod
     }
 }
 
-/// All that entries of a list are, of the process `p`.
-std::vector<std::uint32_t> gaps_at(const Chosen& chosen, std::size_t place, const Gaps& of_process, std::size_t p)
+/// Of the gaps that the entries of a list are, of the process `p`.
+Pace pace_at(const Chosen& chosen, std::size_t place, Gaps& of_process, std::size_t p, const PaceEvents& events)
 {
-    std::vector<std::uint32_t> result;
-    for (const std::uint32_t entry : chosen.gaps(place)[p])
+    const std::vector<std::uint32_t>& entries = chosen.gaps(place)[p];
+    if (chosen.spans == nullptr)
+        return pace(of_process, entries, events);
+    std::vector<std::uint32_t> gaps;
+    for (const std::uint32_t entry : entries)
         for (std::size_t gap = entry; gap < chosen.end(of_process, entry); ++gap)
-            result.push_back(static_cast<std::uint32_t>(gap));
-    return result;
+            gaps.push_back(static_cast<std::uint32_t>(gap));
+    return pace(of_process, gaps, events);
 }
 
 }  // namespace
@@ -173,7 +176,7 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
         for (std::size_t p = 0; p < gaps.size(); ++p) {
             if (chosen.gaps(place)[p].empty())
                 continue;
-            const Pace& own = paces[place][p] = pace(gaps[p], gaps_at(chosen, place, gaps[p], p), events);
+            const Pace& own = paces[place][p] = pace_at(chosen, place, gaps[p], p, events);
             all[place].add(own);
             least[place] = std::min(least[place], own.samples * ranks + replay.processes[p].process.value);
         }

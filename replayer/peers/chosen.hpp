@@ -10,6 +10,7 @@
 #include "replayer/peers/notable.hpp"
 #include "replayer/peers/spans.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -129,6 +130,12 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
 inline bool has_peers(const model::Stretch& sums)
 {
     return sums.looked_at_ns > 0 && 2 * sums.compared_ns >= sums.looked_at_ns;
+}
+
+/// How many times as long as its peers it takes, as far as it is compared.
+inline double times_of_peers(const model::Stretch& sums)
+{
+    return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
 }
 
 /// Which of the calls around spans they are to be compared by, if by any of the two; `after`, `before`: what comes of

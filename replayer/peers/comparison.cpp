@@ -36,6 +36,24 @@ struct OwnGap {
     model::Ns begin, end;
 };
 
+/// Several gaps on the path in turn may be in one span, or be compared with one.
+class LastMeasured
+{
+public:
+    const Gap& of(const Chosen& chosen, Gaps& of_process, std::uint32_t entry)
+    {
+        if (std::exchange(process_, &of_process) != &of_process || entry_ != entry)
+            gap_ = chosen.measure(of_process, entry);
+        entry_ = entry;
+        return gap_;
+    }
+
+private:
+    const Gaps* process_ = nullptr;
+    std::uint32_t entry_ = 0;
+    Gap gap_;
+};
+
 /// The gaps on the path at chosen places, a window at a time.
 class Asker
 {
@@ -69,7 +87,7 @@ private:
         Question question = {on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, 0};
         if (chosen_.spans != nullptr) {
             question.times = static_cast<std::uint32_t>(chosen_.gaps(on_path.place)[process_].size());
-            if (const Gap span = measure(gaps, on_path.entry); span.time() >= on_path.ns)
+            if (const Gap span = measured_.of(chosen_, gaps, on_path.entry); span.time() >= on_path.ns)
                 gap = span;
             else
                 question.occurrence = Chosen::no_occurrence;  // work in what are pauses of polls elsewhere
@@ -84,24 +102,13 @@ private:
                 gaps.end_of(chosen_.end(gaps, on_path.entry) - 1)};
     }
 
-    /// Several gaps on the path may be in one span.
-    Gap measure(Gaps& gaps, std::uint32_t entry)
-    {
-        if (measured_process_ != process_ || measured_ != entry)
-            measure_ = chosen_.measure(gaps, entry);
-        measured_process_ = process_;
-        measured_ = entry;
-        return measure_;
-    }
-
     const Replay& replay_;
     std::vector<Gaps>& gaps_;
     const Chosen& chosen_;
     std::size_t process_ = 0;  // of the next one
     std::size_t next_ = 0;
     std::vector<OwnGap> ready_;
-    std::size_t measured_process_ = SIZE_MAX, measured_ = SIZE_MAX;
-    Gap measure_;
+    LastMeasured measured_;
 };
 
 /// How the questions of one round are divided among the processes.
@@ -159,18 +166,14 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
     // One process after the other: all that is asked of it is close together.
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         const std::uint32_t process = replay.processes[p].process.value;
-        std::size_t measured = SIZE_MAX;  // several questions in turn may be about one
-        Gap gap;
+        LastMeasured measured;
         for (std::size_t i = 0; i < questions.size(); ++i) {
             const Question& question = questions[i];
             const auto& list = chosen.gaps(question.place)[p];
             if (question.occurrence >= list.size() || process == question.process ||
                 (question.times != 0 && question.times != list.size()))
                 continue;
-            const std::uint32_t entry = list[question.occurrence];
-            if (std::exchange(measured, entry) != entry)
-                gap = chosen.measure(gaps[p], entry);
-            sums[i].add(gap, question.ns);
+            sums[i].add(measured.of(chosen, gaps[p], list[question.occurrence]), question.ns);
         }
     }
     return sums;

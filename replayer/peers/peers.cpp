@@ -303,8 +303,7 @@ std::vector<std::size_t> doubtful_places(const model::Definitions& definitions, 
     std::vector<std::size_t> result;
     for (std::size_t place = 0; place < times.size(); ++place) {
         const model::Stretch& s = found.stretches[place];
-        const auto own = static_cast<double>(s.compared_ns), peers = static_cast<double>(s.peers_ns);
-        if (!has_peers(s) || (own > much_longer * peers && are_parts_of_spans(definitions, times[place].place)))
+        if (!has_peers(s) || (times_of_peers(s) > much_longer && are_parts_of_spans(definitions, times[place].place)))
             result.push_back(place);
     }
     return result;
@@ -314,11 +313,6 @@ std::vector<std::size_t> doubtful_places(const model::Definitions& definitions, 
 struct Beside {
     const model::Stretch& sums;
     std::int64_t longer_ns;  // all of them, not only what is on the path
-
-    [[nodiscard]] double times() const
-    {
-        return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
-    }
 };
 
 /// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
@@ -329,12 +323,11 @@ bool have_work_elsewhere(const Beside& gaps, const Beside& spans)
     constexpr double about = 2;
     const std::int64_t elsewhere = gaps.longer_ns - spans.longer_ns;
     return 2 * elsewhere >= gaps.longer_ns || elsewhere >= gaps.sums.peers_ns ||
-           (elsewhere < 0 && gaps.times() > about * spans.times());
+           (elsewhere < 0 && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums));
 }
 
 /// Replaces what is known of places without peers by what one of the calls around their spans tells; and of others
-/// where peers have as much more than this rank elsewhere in their spans as they have in the gaps there: then these are
-/// not all of the same work. Collective.
+/// whose peers have their work elsewhere. Collective.
 void compare_by_one_call(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
                          std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<PlaceTime>& times,
                          Sums& found)

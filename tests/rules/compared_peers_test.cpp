@@ -285,6 +285,12 @@ void run(Program& p, const Steps& ranks, int steps)
     p.finish(time + 1);
 }
 
+std::int64_t send_late(Rank& rank, std::int64_t time)
+{
+    rank.send({time + 300, time + 301}, 1);
+    return time + 302;
+}
+
 // In a chain, the first rank has nothing to receive. What the other one does before it posts its receive is not all of
 // its work.
 TEST(Peers, CallsThatCannotWaitDoNotDivideTheWorkOfPeers)
@@ -292,10 +298,7 @@ TEST(Peers, CallsThatCannotWaitDoNotDivideTheWorkOfPeers)
     constexpr int steps = 11;
     Program p(2);
     run(p,
-        {[](Rank& rank, std::int64_t time) {
-             rank.send({time + 300, time + 301}, 1);
-             return time + 302;
-         },
+        {send_late,
          [](Rank& rank, std::int64_t time) {
              const Request request = rank.irecv({time + 10, time + 11}, 0);
              rank.wait({time + 111, time + 312}, request);
@@ -387,10 +390,7 @@ TEST(Peers, PausesBetweenPollsAreNoWorkOfPeers)
     constexpr int steps = 11;
     Program p(2);
     run(p,
-        {[](Rank& rank, std::int64_t time) {
-             rank.send({time + 300, time + 301}, 1);
-             return time + 302;
-         },
+        {send_late,
          [](Rank& rank, std::int64_t time) {
              const Request request = rank.irecv({time + 10, time + 10}, 0);
              for (int i = 0; i < 3; ++i) {
