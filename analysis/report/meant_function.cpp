@@ -208,16 +208,16 @@ std::string why_no_lines(const model::Row& row, Presence presence, std::string_v
         return fmt::format("no sample on the critical path, or the part of it that was asked for, is in it, but the "
                            "thread had no processor there; {}",
                            who_calls);
+    if (row.module == made_code)
+        return fmt::format(
+            "it has no lines, since {}; see what it has with what it calls: {}", why_in_no_file(row.module),
+            command_line(fmt::format("hotspots --inclusive --module {}", shell_quoted(row.module)), trace));
     if (presence == Presence::Caller)
         return "no sample on the critical path, or the part of it that was asked for, is in itself, but only in what "
                "it calls; see what that is: " +
                command_line("hotspots --by callpath", trace);
-    if (const std::string_view why = why_in_no_file(row.module); !why.empty()) {
-        const std::string made =
-            "see what it has with what it calls: " +
-            command_line(fmt::format("hotspots --inclusive --module {}", shell_quoted(row.module)), trace);
-        return fmt::format("it has no lines, since {}; {}", why, row.module == made_code ? made : who_calls);
-    }
+    if (const std::string_view why = why_in_no_file(row.module); !why.empty())
+        return fmt::format("it has no lines, since {}; {}", why, who_calls);
     return fmt::format("the trace does not say at which of its instructions it was sampled; {}", who_calls);
 }
 
