@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <fmt/format.h>
 #include <libelf.h>
 
 #include <algorithm>
@@ -123,7 +124,7 @@ int number(Dwarf_Die& die, unsigned int name)
 /// Behind what has no name: "{lambda:12}".
 std::string at_line(int line)
 {
-    return line == 0 ? "" : ":" + std::to_string(line);
+    return line == 0 ? "" : fmt::format(":{}", line);
 }
 
 /// What an entry is an instance of, or completes.
@@ -190,8 +191,8 @@ public:
         for (int at = found == scopes_of_.end() ? none : found->second; at != none; at = scopes_[at].parent) {
             const Scope& scope = scopes_[at];
             // A function may have several, which have no other name than where they are.
-            const std::string unnamed =
-                is_lambda ? "{lambda" + at_line(scope.line) + "}" : "(anonymous class" + at_line(scope.line) + ")";
+            const std::string unnamed = is_lambda ? fmt::format("{{lambda{}}}", at_line(scope.line))
+                                                  : fmt::format("(anonymous class{})", at_line(scope.line));
             name.insert(0, (scope.name.empty() ? unnamed : scope.name) + "::");
         }
         return name;
