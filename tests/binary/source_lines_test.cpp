@@ -6,6 +6,7 @@
 #include "tests/binary/subject.hpp"
 #include "tests/binary/workbench.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,9 +79,11 @@ public:
         EXPECT_NE(first[1].function, second[1].function);
         for (const auto& [frames, mark] :
              {std::pair(&first, "// the first of two"), std::pair(&second, "// the second of two")}) {
-            const std::string line = ":" + std::to_string(line_of(subject_source, mark));
-            EXPECT_THAT((*frames)[0].function, AnyOf(Not(HasSubstr("{lambda:")), HasSubstr("{lambda" + line + "}::")));
-            EXPECT_THAT((*frames)[1].function, AnyOf(Not(HasSubstr("<lambda(")), HasSubstr(")" + line + ">")));
+            const auto line = line_of(subject_source, mark);
+            EXPECT_THAT((*frames)[0].function,
+                        AnyOf(Not(HasSubstr("{lambda:")), HasSubstr(fmt::format("{{lambda:{}}}::", line))));
+            EXPECT_THAT((*frames)[1].function,
+                        AnyOf(Not(HasSubstr("<lambda(")), HasSubstr(fmt::format("):{}>", line))));
         }
     }
 
