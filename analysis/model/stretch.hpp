@@ -26,6 +26,7 @@ enum class ComparedBy : std::int64_t {
     BothCalls,   // between the same two calls
     CallAfter,   // in spans (replayer/peers/spans.hpp) in front of the same call, whatever call they come from
     CallBefore,  // in spans behind the same call, whatever call they lead to
+    Lap,         // from one call at the same place to the next, whatever calls are between
 };
 
 /// A rank with one of so many parts of what takes longer in a stretch, or more, is worth a word of its own.

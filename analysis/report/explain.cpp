@@ -52,7 +52,7 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     std::map<std::string, std::int64_t> nodes;
     std::int64_t most = -1;
     std::int64_t longest = 0;
-    std::int64_t longer = 0, shorter = 0;
+    std::int64_t longer = 0, shorter = 0, all_shorter = 0;
     for (const model::StretchShare& share : profile.stretch_shares) {
         if (share.stretch != stretch)
             continue;
@@ -65,6 +65,7 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
         longer += std::max<std::int64_t>(share.longer_ns, 0);
         // What a rank has on the path for a moment once is no turn of its, however long its peers take then.
         shorter += std::clamp<std::int64_t>(-share.longer_ns, 0, share.ns);
+        all_shorter += std::max<std::int64_t>(-share.longer_ns, 0);
         if (share.longer_ns > longest) {
             longest = share.longer_ns;
             e.longer_rank = share.process.value;
@@ -72,8 +73,9 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     }
     e.longer_share = part(longest, longer);
     e.longer_ns = longer;
-    e.by_turns =
-        part(std::min(longer, shorter), std::max<std::int64_t>({e.stretch->peers_ns, e.stretch->compared_ns, 1}));
+    const std::int64_t longer_time = std::max<std::int64_t>({e.stretch->peers_ns, e.stretch->compared_ns, 1});
+    e.by_turns = part(std::min(longer, shorter), longer_time);
+    e.cancelled = part(std::min(longer, all_shorter), longer_time);
     e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
     const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
     if (largest != nodes.end()) {
@@ -162,6 +164,23 @@ void add_excess(Explanation& e)
         e.cause = Factor::Time;
 }
 
+/// Replaces the figures of all ranks by those of the ranks that take longer.
+void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Explanation& e)
+{
+    model::Difference longer;
+    for (const model::StretchRank& rank : profile.stretch_ranks)
+        if (rank.stretch == stretch && rank.longer_ns() > 0)
+            longer.add(rank);
+    if (longer.compared == 0)
+        return;
+    model::Stretch s = *e.stretch;
+    longer.compared = s.compared;  // of which some take much longer
+    static_cast<model::Difference&>(s) = longer;
+    e.stretch = std::make_shared<const model::Stretch>(s);
+    e.is_of_longer_ranks = true;
+    add_excess(e);
+}
+
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
 {
     const std::int64_t own = std::max(s.own_instructions, s.own_cycles);
@@ -232,7 +251,7 @@ bool knows_chance(const model::Stretch& s)
 /// It differs from time to time, not by rank.
 bool is_transient(const Explanation& e)
 {
-    return knows_chance(*e.stretch) && e.persistent && *e.persistent < persistent_from;
+    return knows_chance(*e.stretch) && e.persistent && (*e.persistent < persistent_from || e.is_mostly_once());
 }
 
 Verdict judge(const Explanation& e)
@@ -241,8 +260,10 @@ Verdict judge(const Explanation& e)
         return Verdict::NoPeers;
     if (e.may_wait_in_mpi())
         return Verdict::ThreadsInMpi;
+    if (e.excess <= balanced_within && e.has_unequal_ranks())
+        return Verdict::Unequal;
     if (std::abs(e.excess) <= balanced_within)
-        return e.has_unequal_ranks() ? Verdict::Unequal : Verdict::Balanced;
+        return Verdict::Balanced;
     if (e.excess < 0)
         return Verdict::Shorter;
     if (!e.persistent || !knows_chance(*e.stretch))
@@ -277,7 +298,9 @@ std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::siz
         if (are_samples_forgotten)
             forget_samples(static_cast<model::Difference&>(rank));
         RankReason& reason = reasons.emplace_back();
-        static_cast<Reason&>(reason) = reason_of(rank, true);  // code is known of all ranks together
+        // What is known of functions is of all ranks together.
+        const bool is_most = part(rank.longer_ns(), e.longer_ns) >= mostly_from;
+        static_cast<Reason&>(reason) = reason_of(rank, !(is_most && e.code.longer_without_faults));
         if (!e.knows_all_off() && reason.cause == Factor::Processor)
             reason.cause = Factor::Time;
         reason.rank = rank.process.value;
@@ -331,7 +354,7 @@ bool has_another_reason(const Reason& one, const Reason& other)
 void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool are_samples_forgotten, Explanation& e)
 {
     // What threads are waited for is not known by rank.
-    if (!e.cause || part(e.code.threads_ns(), e.stretch->path_ns) >= off_from)
+    if (!e.cause || e.ranks_on_path == 1 || part(e.code.threads_ns(), e.stretch->path_ns) >= off_from)
         return;
     const std::optional<std::size_t> rank = rank_of_verdict(e);
     const std::vector<RankReason> reasons = reasons_of_ranks(profile, stretch, e, are_samples_forgotten);
@@ -346,6 +369,35 @@ void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool a
         return;
     e.named = *own;
     e.cause = own->cause;
+}
+
+/// Work, to lack a processor, and to be blocked.
+Factor kind_of(Factor factor)
+{
+    return factor < Factor::Preempted || factor == Factor::PageFaults ? Factor::Processor : factor;
+}
+
+/// Of those of another kind than the cause, the largest, if it is nearly as large.
+std::optional<Factor> second_cause(const Explanation& e)
+{
+    constexpr double nearly_as_large = 0.5;
+    if (!e.cause || e.other || *e.cause == Factor::Threads || *e.cause == Factor::Time || e.is_blocked_for_threads())
+        return std::nullopt;
+    const Reason& reason = e.reason();
+    const auto part_of = [&](Factor kind) {
+        return kind == Factor::Processor ? on_processor_part(reason) : reason.parts[static_cast<std::size_t>(kind)];
+    };
+    const Factor first = kind_of(*e.cause);
+    std::optional<Factor> second;
+    for (const Factor kind : {Factor::Processor, Factor::Preempted, Factor::Blocked})
+        if (kind != first && part_of(kind) >= std::max(balanced_within, nearly_as_large * part_of(first)) &&
+            (!second || part_of(kind) > part_of(*second)))
+            second = kind;
+    if (second != Factor::Processor)
+        return second;
+    const auto largest = std::max_element(reason.parts.begin(), reason.parts.begin() + std::size_t(Factor::Preempted));
+    const auto factor = static_cast<std::size_t>(largest - reason.parts.begin());
+    return reason.is_certain(factor) ? std::optional(Factor(factor)) : std::nullopt;
 }
 
 PageFaults page_faults(const model::Profile& profile, std::size_t stretch)
@@ -490,10 +542,16 @@ bool Explanation::may_wait_in_mpi() const
     return waits > balanced_within * static_cast<double>(s.peers_ns) && waits >= difference;
 }
 
+bool Explanation::is_mostly_once() const
+{
+    constexpr std::int64_t several = 4;
+    return stretch->compared >= several && part(stretch->costliest_ns, longer_ns) >= most_from;
+}
+
 bool Explanation::has_unequal_ranks() const
 {
-    return knows_chance(*stretch) && persistent && *persistent >= persistent_from && stretch->fastest_rank >= 0 &&
-           by_turns > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
+    return knows_chance(*stretch) && persistent && !is_transient(*this) && stretch->fastest_rank >= 0 &&
+           cancelled > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 bool Explanation::has_faster_ranks() const
@@ -535,6 +593,10 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
+    if ((e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter) && e.cancelled > balanced_within) {
+        look_at_longer_ranks(profile, stretch, e);
+        e.verdict = judge(e);
+    }
     if (e.verdict == Verdict::ThreadsInMpi)
         e.cause.reset();
     if (!is_transient(e))
@@ -546,6 +608,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     else if (e.stretch->compared > 0)
         add_untold(e);
     tell_ranks_apart(profile, stretch, are_samples_forgotten, e);
+    e.second = second_cause(e);
     e.faults = page_faults(profile, stretch);
     return e;
 }

@@ -91,7 +91,8 @@ struct FunctionShare {
     std::string caller = {};   // the function of the application that mostly has it done; empty: itself, or not known
     std::string inlined = {};  // the function inlined into it that has most of that; empty: none, or not known
     std::string short_name = {}, short_caller = {}, short_inlined = {};  // tell them from all others of the stretch
-    bool with_calls = false;                                             // it is what it calls that makes it so much
+    std::string apart = {};   // the binary or file that tells it from another function of this name; empty: it need not
+    bool with_calls = false;  // it is what it calls that makes it so much
 };
 
 /// Where a thread is blocked.
@@ -216,10 +217,14 @@ struct Explanation : Reason {
     std::size_t ranks_on_path = 0;
     std::string node;  // of that rank, or the node with the most of it where nodes differ
     double node_share = 0;
-    std::size_t longer_rank = 0;             // of what takes longer than on peers: the rank with the most
-    double longer_share = 0;                 // and the part of it, 0 if nothing does
-    std::int64_t longer_ns = 0;              // what all of these take longer
-    double by_turns = 0;                     // what ranks take longer, and others less, as a part of the longer time
+    std::size_t longer_rank = 0;  // of what takes longer than on peers: the rank with the most
+    double longer_share = 0;      // and the part of it, 0 if nothing does
+    std::int64_t longer_ns = 0;   // what all of these take longer
+    double by_turns = 0;          // what ranks take longer, and others less, as a part of the longer time
+    double cancelled = 0;         // likewise, whatever of that they have on the path themselves
+    // All figures of the difference are those of the ranks that take longer: they and others, which take as much less,
+    // are each other's peers.
+    bool is_of_longer_ranks = false;
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
@@ -230,6 +235,7 @@ struct Explanation : Reason {
     // The rank that the verdict is about, where `cause` is its own and not that of all on the path together; and of the
     // others that have another one, the one with the most, if that is much.
     std::optional<RankReason> named, other;
+    std::optional<Factor> second;  // makes nearly as much of the same difference, and has a remedy of its own
     PageFaults faults;
     std::optional<OtherCall> other_call;
     std::optional<PartOfRun> part_of_run;  // of what is transient
@@ -282,6 +288,10 @@ struct Explanation : Reason {
     [[nodiscard]] double could_gain() const;
     /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.
     [[nodiscard]] bool is_lack_of_threads() const;
+    /// Whose cause it is: the rank's that is named, or that of all on the path together.
+    [[nodiscard]] const Reason& reason() const { return named ? static_cast<const Reason&>(*named) : *this; }
+    /// Of what takes longer, one of several times has most.
+    [[nodiscard]] bool is_mostly_once() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.
     [[nodiscard]] bool has_unequal_ranks() const;
     /// Whether most ranks take as long as the slowest one, and some take less.

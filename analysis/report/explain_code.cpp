@@ -118,6 +118,20 @@ std::string part_of_difference(const Function& function, const Parts& parts, con
     return most.empty() ? std::string() : std::get<2>(*std::ranges::max_element(most));
 }
 
+/// `all` functions of the stretch.
+FunctionShare share_of(const Function& function, double share, const std::vector<Function>& all, std::string caller,
+                       std::string inlined)
+{
+    FunctionShare result{function.row->name, share, std::move(caller), std::move(inlined)};
+    for (const Function& other : all) {
+        if (other.row == function.row || other.row->name != function.row->name)
+            continue;
+        const bool is_of_another_binary = basename(other.row->module) != basename(function.row->module);
+        result.apart = basename(is_of_another_binary ? function.row->module : function.row->file);
+    }
+    return result;
+}
+
 void add_longer(const std::vector<Function>& functions, const model::Stretch& stretch, Code& code)
 {
     struct Longer {
@@ -139,15 +153,39 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     for (const Longer& longer : all) {
         const double share = part(longer.ns(), code.longer_ns);
         if (code.longer.size() < most_named && share >= function_from && longer.compared.is_certain())
-            code.longer.push_back({longer.function->row->name, share,
-                                   part_of_difference(*longer.function, longer.function->by_caller, stretch),
-                                   part_of_difference(*longer.function, longer.function->by_inlined, stretch)});
+            code.longer.push_back(share_of(*longer.function, share, functions,
+                                           part_of_difference(*longer.function, longer.function->by_caller, stretch),
+                                           part_of_difference(*longer.function, longer.function->by_inlined, stretch)));
     }
 }
 
-/// Whether most of that is in functions that have not even half as large a part of the stretch's page faults, though
-/// they had all of their own there.
+/// What page faults can be of what it takes longer, at most: each of them takes about as long, wherever it is, so that
+/// no function with many of them takes longer by less than these take. A count stands where the next sample is, mostly
+/// in the same function. `faults`: by function, of all of the path; 1 if those are mostly elsewhere.
+double most_by_faults(const std::map<std::string_view, std::int64_t>& faults, const model::Stretch& stretch,
+                      const std::vector<Function>& functions, std::int64_t longer_ns)
+{
+    constexpr double mostly_here = 0.8, many = 0.25;
+    std::int64_t all = 0;
+    for (const auto& [name, count] : faults)
+        all += count;
+    double most = 1;
+    for (const Function& function : functions) {
+        const auto found = faults.find(function.row->name);
+        const double share = found == faults.end() ? 0 : part(found->second, all);
+        if (share < many)
+            continue;
+        const Compared c = compared(function.time, *function.row, stretch);
+        const double longer = static_cast<double>(c.longer_ns()) + error_deviations * std::sqrt(c.variance());
+        most = std::min(most, std::max(longer, 0.0) / (share * static_cast<double>(longer_ns)));
+    }
+    return part(stretch.page_faults, all) >= mostly_here ? most : 1;
+}
+
+/// Whether page faults cannot be most of that; or most of it is in functions that have not even half as large a part of
+/// the stretch's page faults, though they had all of their own there.
 bool is_longer_without_faults(const model::Profile& profile, const model::Stretch& stretch,
+                              const std::vector<Function>& functions, std::int64_t longer_ns,
                               const std::vector<FunctionShare>& longer)
 {
     std::map<std::string_view, std::int64_t> faults;  // by function, on all of the path
@@ -156,6 +194,8 @@ bool is_longer_without_faults(const model::Profile& profile, const model::Stretc
             faults[profile.row(count.call_path).name] += count.count;
     if (faults.empty())
         return false;
+    if (most_by_faults(faults, stretch, functions, longer_ns) < most_from)
+        return true;
     double with = 0, without = 0;
     for (const FunctionShare& function : longer)
         (2 * part(faults[function.name], stretch.page_faults) >= function.share ? with : without) += function.share;
@@ -288,6 +328,8 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     const std::map<std::string, std::string> short_names = shorten_names(names, sentence_name_width);
     const auto add = [&](FunctionShare& function) {
         function.short_name = short_names.at(printable(function.name));
+        if (!function.apart.empty())
+            function.short_name += fmt::format(" [{}]", printable(function.apart));
         if (!function.caller.empty())
             function.short_caller = short_names.at(printable(function.caller));
         if (!function.inlined.empty())
@@ -444,7 +486,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
     if (has_more_faults(profile.stretches[stretch]) && !code.longer.empty())
-        code.longer_without_faults = is_longer_without_faults(profile, profile.stretches[stretch], code.longer);
+        code.longer_without_faults =
+            is_longer_without_faults(profile, profile.stretches[stretch], functions, code.longer_ns, code.longer);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;
@@ -459,9 +502,9 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
         const bool by_chance = function.row->kind == model::RowKind::Sampled &&
                                could_be_missed(of_functions, static_cast<double>(samples));
         if (code.functions.size() < most_named && of_functions >= function_from && share >= worth_saying && !by_chance)
-            code.functions.push_back({function.row->name, share,
-                                      main_part(function, function.by_caller, function.time.ns),
-                                      main_part(function, function.by_inlined, function.own_ns())});
+            code.functions.push_back(share_of(function, share, functions,
+                                              main_part(function, function.by_caller, function.time.ns),
+                                              main_part(function, function.by_inlined, function.own_ns())));
     }
     name_common_callers(profile, stretch, callers, functions_ns, fit, code);
     code.of_threads = function_of_threads(profile, stretch, callers, fit, code.threads_ns());

@@ -117,6 +117,13 @@ std::string_view cause_in_words(const Explanation& e)
     return "";
 }
 
+std::string_view second_cause_in_words(const Explanation& e)
+{
+    return *e.second == Factor::Blocked     ? "blocked"
+           : *e.second == Factor::Preempted ? "without a processor"
+                                            : "longer on the processor";
+}
+
 /// What makes most of the difference, where that is not what takes most of the time. Not of ranks that differ in this.
 std::string difference_in_words(const Explanation& e)
 {
@@ -131,12 +138,15 @@ std::string difference_in_words(const Explanation& e)
 std::string longer_than_peers(const Explanation& e)
 {
     std::string cause(e.named ? "" : cause_in_words(e));  // of that rank, not of all
+    if (e.second && !e.named)
+        cause = fmt::format("{} and {}", cause.empty() ? "longer on the processor" : cause, second_cause_in_words(e));
     if (const BlockedAt& at = e.blocked_to_mend(); !e.named && e.cause == Factor::Blocked && at.in)
         cause += fmt::format(" in {}", shorten_name(at.in->short_name, headline_name_width));
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
-    return fmt::format("{} its peers{}{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause),
-                       difference_in_words(e));
+    const std::string whose = e.is_of_longer_ranks ? fmt::format("rank {} ", e.longer_rank) : "";
+    return fmt::format("{}{} its peers{}{}", whose, change_in_words(e.excess),
+                       cause.empty() ? "" : fmt::format(" ({})", cause), difference_in_words(e));
 }
 
 /// What takes much of the time and is no work, where that does not make the difference.

@@ -63,7 +63,8 @@ Cell change_cell(const Explanation& e)
 {
     if (e.stretch->compared == 0)
         return {};
-    return e.excess < by_times_from ? fmt::format("{:+.1f} %", e.excess * 100) : fmt::format("x {:.1f}", e.excess + 1);
+    const double excess = e.verdict == Verdict::Unequal ? e.slowest_by_fastest() - 1 : e.excess;
+    return excess < by_times_from ? fmt::format("{:+.1f} %", excess * 100) : fmt::format("x {:.1f}", excess + 1);
 }
 
 Cell rate(const std::optional<MissRate>& misses, double MissRate::*of)
@@ -78,7 +79,7 @@ Cell rate_error(const std::optional<MissRate>& misses)
 
 Cell compared_by(const model::Stretch& s)
 {
-    constexpr std::string_view names[] = {"both calls", "call after", "call before"};
+    constexpr std::string_view names[] = {"both calls", "call after", "call before", "lap"};
     return s.compared > 0 ? Cell(std::string(names[static_cast<std::size_t>(s.compared_by)])) : Cell();
 }
 
@@ -180,6 +181,8 @@ const StretchColumn stretch_columns[] = {
      [](const Shown& x) -> Cell { return x.e.other ? Cell(Share{x.e.other->share}) : Cell(); }},
     {{"other_cause", ""},
      [](const Shown& x) -> Cell { return x.e.other ? Cell(std::string(name(*x.e.other->cause))) : Cell(); }},
+    {{"second_cause", ""},
+     [](const Shown& x) -> Cell { return x.e.second ? Cell(std::string(name(*x.e.second))) : Cell(); }},
     {{"compared_seconds", ""}, [](const Shown& x) -> Cell { return compared(x, x.s.compared_ns); }},
     {{"peers_seconds", ""}, [](const Shown& x) -> Cell { return compared(x, x.s.peers_ns); }},
     {{"instructions_seconds", ""},

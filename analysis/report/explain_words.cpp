@@ -214,6 +214,9 @@ std::string peers_in_words(const Explanation& e)
         if (may_wait(e.call_before))
             which = fmt::format("from the same {} to its next call that can wait", e.call_before);
         break;
+    case model::ComparedBy::Lap:
+        return " Its peers have such work between other calls: compared is all that a rank does from one call at this "
+               "place to the next.";
     }
     return fmt::format(" Compared is all that a rank does {} (MPI_Irecv, MPI_Test and the like cannot).", which);
 }
@@ -245,6 +248,16 @@ std::string reasons_in_words(const Explanation& e)
     return fmt::format("{}.{}", parts_in_words(e, e), e.named ? rank_in_words(*e.named, e) : "");
 }
 
+/// Of what is compared.
+std::string subject(const Explanation& e)
+{
+    if (!e.is_of_longer_ranks)
+        return "It takes";
+    return fmt::format("Together, the ranks on the path take as long as their peers, or less, for they are each "
+                       "other's; but those that take longer, rank {} most, take",
+                       e.longer_rank);
+}
+
 std::string comparison_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
@@ -259,8 +272,8 @@ std::string comparison_in_words(const Explanation& e)
         words = faster_ranks_in_words(e);
     } else {
         const std::string time = e.excess >= nothing_from ? ": " + duration_text(s.peers_ns) : "";
-        words = fmt::format(" It takes {} on its peers (geometric mean{}){}{}", change_in_words(e.excess), time,
-                            reasons_in_words(e), longer_in_words(e));
+        words = fmt::format(" {} {} {} peers (geometric mean{}){}{}", subject(e), change_in_words(e.excess),
+                            e.is_of_longer_ranks ? "their" : "on its", time, reasons_in_words(e), longer_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
         words += fmt::format(
@@ -342,8 +355,7 @@ bool may_be_work(const Reason& e)
 /// What the others do between other calls need not be the same work: then there is nothing to share.
 std::string_view provided(const Explanation& e)
 {
-    const auto by = model::ComparedBy{e.stretch->compared_by};
-    const bool is_of_other_calls = by == model::ComparedBy::CallAfter || by == model::ComparedBy::CallBefore;
+    const bool is_of_other_calls = model::ComparedBy{e.stretch->compared_by} != model::ComparedBy::BothCalls;
     return may_be_work(e) && is_of_other_calls ? "if the others do the same work there, " : "";
 }
 
@@ -372,10 +384,28 @@ std::string other_in_words(const Explanation& e)
                                                                  : remedy_of(*e.other->cause, e).one));
 }
 
+/// What makes nearly as much of the difference as the cause.
+std::string second_in_words(const Explanation& e)
+{
+    const Reason& reason = e.reason();
+    const bool is_blocked = *e.second == Factor::Blocked;
+    const bool is_preempted = *e.second == Factor::Preempted;
+    const double part =
+        is_blocked || is_preempted ? reason.parts[static_cast<std::size_t>(*e.second)] : on_processor_part(reason);
+    const char* const what = is_blocked     ? "to be blocked"
+                             : is_preempted ? "to lack a processor"
+                                            : "time on the processor";
+    return fmt::format(
+        " Nearly as much comes of another cause, {} ({:+} %{}){}.", what, percent(part / whole_of(reason)),
+        reason.excess >= of_difference_from ? " of the difference" : "", advice(e, ": ", remedy_of(*e.second, e).one));
+}
+
 /// What takes much of the time and is no work has a remedy of its own, even if peers lose as much and something else
 /// makes the difference.
 std::string besides_in_words(const Explanation& e)
 {
+    if (e.second)
+        return second_in_words(e);
     const std::optional<MainLoss> loss = e.main_loss(e.cause);
     const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted;
     if (!loss || (e.other && loss->cause == e.other->cause) || (!e.cause && !is_verdict_on_rest))
@@ -508,10 +538,10 @@ std::string no_peers_in_words(const Explanation& e, const model::Profile& profil
     if (profile.processes.size() < 2)
         return fmt::format(" There is no other rank{}.", remedy_for_one(e, ": "));
     return fmt::format(
-        " {}: no other rank comes here between the same two MPI calls, or to one of them as often{}.",
+        " {}: no other rank comes here between the same two MPI calls{} as often{}.",
         s.compared == 0 ? std::string("No peers")
                         : fmt::format("No peers for {} of it", whole_percent(1 - part(s.compared_ns, s.looked_at_ns))),
-        remedy_for_one(e, "; "));
+        s.compared == 0 ? ", or to one of them" : "", remedy_for_one(e, "; "));
 }
 
 /// ", 30 of these among the 31 from 0.374 s to 0.432 s"
@@ -527,11 +557,16 @@ std::string transient_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     const bool is_one = e.longer_share >= mostly_from;
-    std::string words = fmt::format(" {} (transient, {} persistent)",
-                                    e.part_of_run ? "Not always, but mostly in one part of the run"
-                                    : is_one      ? "Not always, but now and then"
-                                                  : "Now this rank, now that",
-                                    whole_percent(*e.persistent));
+    std::string words =
+        e.is_mostly_once()
+            ? fmt::format(" Not always, but mostly once (transient; one of {} times has {} of the difference)",
+                          count_text(static_cast<std::uint64_t>(s.compared)),
+                          whole_percent(part(s.costliest_ns, e.longer_ns)))
+            : fmt::format(" {} (transient, {} persistent)",
+                          e.part_of_run ? "Not always, but mostly in one part of the run"
+                          : is_one      ? "Not always, but now and then"
+                                        : "Now this rank, now that",
+                          whole_percent(*e.persistent));
     if (s.much_longer > 0)
         words += fmt::format(": {} of {} times it takes half as long again, or more",
                              count_text(static_cast<std::uint64_t>(s.much_longer)),

@@ -143,7 +143,7 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
     result.bounds = find_bounds(replay, seeker, places.size());
     ListNumbers numbers(replay.definitions.contexts.size());
     Chosen& found = result.spans;
-    found.spans = &spans;
+    found.spans.assign(2 * places.size(), &spans);
     found.on_path.resize(gaps.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
         found.list_of.push_back(numbers.add_after(result.bounds[i].after));

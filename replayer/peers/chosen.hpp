@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Chosen {
         std::int64_t stands_for;          // so many gaps, itself among them
         std::uint32_t gap;                // itself
         std::uint32_t entry;              // as those of lists
+        std::uint32_t others = 0;         // so many more gaps at the place, of this process, are in the entry
     };
     static constexpr std::uint32_t no_occurrence = UINT32_MAX;
     struct Total {
@@ -36,23 +38,23 @@ struct Chosen {
     /// k.
     std::vector<std::vector<std::vector<std::uint32_t>>> lists;
     std::vector<std::size_t> list_of;  // by place
-    /// Of lists of spans that share one of the calls around them; null: of gaps. Peers are then only who comes to that
-    /// call as often. Must outlive this.
-    const Spans* spans = nullptr;
+    /// By place: of lists of spans that share one of the calls around them. Peers are then only who comes to that call
+    /// as often. Empty: lists are of gaps. These must outlive this.
+    std::vector<const Spans*> spans;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
-    [[nodiscard]] Gap measure(Gaps& of_process, std::uint32_t entry) const
+    [[nodiscard]] Gap measure(std::size_t place, Gaps& of_process, std::uint32_t entry) const
     {
-        return spans != nullptr ? spans->measure(of_process, entry) : of_process.measure(entry);
+        return spans.empty() ? of_process.measure(entry) : spans[place]->measure(of_process, entry);
     }
     /// Behind the last gap of an entry of a list, or of Chosen::on_path.
-    [[nodiscard]] std::size_t end(const Gaps& of_process, std::uint32_t entry) const
+    [[nodiscard]] std::size_t end(std::size_t place, const Gaps& of_process, std::uint32_t entry) const
     {
-        return spans != nullptr ? spans->end(of_process, entry) : entry + std::size_t{1};
+        return spans.empty() ? entry + std::size_t{1} : spans[place]->end(of_process, entry);
     }
     /// Gaps by index into Replay::processes.
     [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& gaps(std::size_t place) const
@@ -125,6 +127,20 @@ struct ByOneCall {
 };
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
                       const std::vector<std::size_t>& places);
+
+/// The laps that gaps on the path at `places` are in, for each of these twice: from the call behind them to the next,
+/// and from the call before them. Entry 2 i + 1 is `places[i]` by its call before.
+struct ByLap {
+    std::deque<Spans> laps;  // by list
+    Chosen chosen;           // refers to them
+};
+ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+             const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
+
+/// By index into `places`, some of `chosen`: the part of the time of gaps on the path that the other processes work,
+/// too, wherever they are in the program; their mean. Collective over `replay.comm`; the same on all processes.
+std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                                   const Spans& spans, const std::vector<std::size_t>& places);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

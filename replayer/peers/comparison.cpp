@@ -3,10 +3,12 @@
 #include "replayer/exchange.hpp"
 #include "replayer/peers/chosen.hpp"
 #include "replayer/peers/pace.hpp"
+#include "replayer/peers/rounds.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace critpath::replayer
@@ -15,7 +17,6 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::size_t window = 2048;  // gaps on the path that are compared in one round, by all processes together
 using Words = std::array<std::int64_t, PeerSums::fields>;
 
 /// A gap on the path, or the span that it is in, as the other processes need to know it.
@@ -31,8 +32,9 @@ struct OwnGap {
     Question question;
     std::int64_t path_ns;
     std::int64_t stands_for;
-    Gap gap;     // or the span that it is in
-    Gap itself;  // what it is has nothing to do with the rest of the span
+    std::int64_t others;  // as Chosen::OnPath has it
+    Gap gap;              // or the span that it is in
+    Gap itself;           // what it is has nothing to do with the rest of the span
     model::Ns begin, end;
 };
 
@@ -40,21 +42,26 @@ struct OwnGap {
 class LastMeasured
 {
 public:
-    const Gap& of(const Chosen& chosen, Gaps& of_process, std::uint32_t entry)
+    const Gap& of(const Chosen& chosen, std::size_t place, Gaps& of_process, std::uint32_t entry)
     {
-        if (std::exchange(process_, &of_process) != &of_process || entry_ != entry)
-            gap_ = chosen.measure(of_process, entry);
-        entry_ = entry;
+        const Measured wanted = {&of_process, chosen.spans.empty() ? nullptr : chosen.spans[place], entry};
+        if (std::exchange(last_, wanted) != wanted)
+            gap_ = chosen.measure(place, of_process, entry);
         return gap_;
     }
 
 private:
-    const Gaps* process_ = nullptr;
-    std::uint32_t entry_ = 0;
+    struct Measured {
+        const Gaps* process = nullptr;
+        const Spans* spans = nullptr;
+        std::uint32_t entry = 0;
+        bool operator==(const Measured&) const = default;
+    };
+    Measured last_;
     Gap gap_;
 };
 
-/// The gaps on the path at chosen places, a window at a time.
+/// The gaps on the path at chosen places, a round at a time.
 class Asker
 {
 public:
@@ -63,13 +70,13 @@ public:
     {
     }
 
-    /// Has up to `window` gaps ready.
+    /// Has as many gaps ready as a round may have.
     void fill()
     {
         for (; process_ < chosen_.on_path.size(); ++process_, next_ = 0) {
             const std::vector<Chosen::OnPath>& list = chosen_.on_path[process_];
             for (; next_ < list.size(); ++next_) {
-                if (ready_.size() == window)
+                if (ready_.size() == questions_a_round)
                     return;
                 ready_.push_back(describe(list[next_]));
             }
@@ -85,9 +92,9 @@ private:
         const Gap itself = gaps.measure(on_path.gap);
         Gap gap = itself;
         Question question = {on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, 0};
-        if (chosen_.spans != nullptr) {
+        if (!chosen_.spans.empty()) {
             question.times = static_cast<std::uint32_t>(chosen_.gaps(on_path.place)[process_].size());
-            if (const Gap span = measured_.of(chosen_, gaps, on_path.entry); span.time() >= on_path.ns)
+            if (const Gap span = measured_.of(chosen_, on_path.place, gaps, on_path.entry); span.time() >= on_path.ns)
                 gap = span;
             else
                 question.occurrence = Chosen::no_occurrence;  // work in what are pauses of polls elsewhere
@@ -96,10 +103,11 @@ private:
         return {question,
                 on_path.ns,
                 on_path.stands_for,
+                on_path.others,
                 gap,
                 itself,
                 gaps.begin_of(on_path.entry),
-                gaps.end_of(chosen_.end(gaps, on_path.entry) - 1)};
+                gaps.end_of(chosen_.end(on_path.place, gaps, on_path.entry) - 1)};
     }
 
     const Replay& replay_;
@@ -110,53 +118,6 @@ private:
     std::vector<OwnGap> ready_;
     LastMeasured measured_;
 };
-
-/// How the questions of one round are divided among the processes.
-struct Round {
-    std::vector<int> counts;  // by process
-    std::vector<int> begins;
-    std::size_t all = 0;
-};
-
-Round agree_on_round(const Replay& replay, std::size_t ready)
-{
-    const int mine = static_cast<int>(ready);
-    Round round;
-    round.counts.resize(static_cast<std::size_t>(replay.size));
-    MPI_Allgather(&mine, 1, MPI_INT, round.counts.data(), 1, MPI_INT, replay.comm);
-    // The same for each, and what some do not need for the first that do.
-    const auto all = static_cast<int>(window);
-    const int fair = std::max(1, all / replay.size);
-    int left = all;
-    for (const int count : round.counts)
-        left -= std::min({count, fair, left});
-    for (int& count : round.counts) {
-        const int more = std::clamp(count - fair, 0, left);
-        count = std::min({count, fair, all - static_cast<int>(round.all)}) + more;
-        left -= more;
-        round.begins.push_back(static_cast<int>(round.all));
-        round.all += static_cast<std::size_t>(count);
-    }
-    return round;
-}
-
-/// The questions of all processes.
-std::vector<Question> ask(const Replay& replay, const std::vector<OwnGap>& ready, Round round)
-{
-    std::vector<Question> mine;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(round.counts[static_cast<std::size_t>(replay.rank)]); ++i)
-        mine.push_back(ready[i].question);
-    if (replay.size == 1)
-        return mine;
-    std::vector<Question> all(round.all);
-    for (std::size_t p = 0; p < round.counts.size(); ++p) {
-        round.counts[p] *= static_cast<int>(sizeof(Question));
-        round.begins[p] *= static_cast<int>(sizeof(Question));
-    }
-    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size() * sizeof(Question)), MPI_BYTE, all.data(),
-                   round.counts.data(), round.begins.data(), MPI_BYTE, replay.comm);
-    return all;
-}
 
 /// What the owned processes have to say to the questions, but for the one that asks.
 std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& questions, std::vector<Gaps>& gaps,
@@ -173,7 +134,7 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
             if (question.occurrence >= list.size() || process == question.process ||
                 (question.times != 0 && question.times != list.size()))
                 continue;
-            sums[i].add(measured.of(chosen, gaps[p], list[question.occurrence]), question.ns);
+            sums[i].add(measured.of(chosen, question.place, gaps[p], list[question.occurrence]), question.ns);
         }
     }
     return sums;
@@ -191,10 +152,8 @@ bool know_more_than_times(const Replay& replay)
 }
 
 /// The sums of all processes, each of which gets those of its questions. `fields`: as many of PeerSums.
-std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers, const Round& round, int fields)
+std::vector<PeerSums> reduce(const Replay& replay, const std::vector<PeerSums>& answers, const Round& round, int fields)
 {
-    if (replay.size == 1)
-        return answers;
     const auto size = static_cast<std::size_t>(fields);
     std::vector<std::int64_t> flat;
     flat.reserve(answers.size() * size);
@@ -202,12 +161,8 @@ std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers
         const auto words = std::bit_cast<Words>(answer);
         flat.insert(flat.end(), words.begin(), words.begin() + fields);
     }
-    std::vector<int> counts = round.counts;
-    for (int& count : counts)
-        count *= fields;
-    std::vector<PeerSums> mine(static_cast<std::size_t>(round.counts[static_cast<std::size_t>(replay.rank)]));
-    std::vector<std::int64_t> sums(mine.size() * size);
-    MPI_Reduce_scatter(flat.data(), sums.data(), counts.data(), MPI_INT64_T, MPI_SUM, replay.comm);
+    const std::vector<std::int64_t> sums = sum_answers(replay, flat, round, fields);
+    std::vector<PeerSums> mine(sums.size() / size);
     for (std::size_t i = 0; i < mine.size(); ++i) {
         Words words{};
         std::copy_n(sums.data() + i * size, size, words.data());
@@ -271,7 +226,7 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     difference.peers_page_faults += on_path(others.page_faults / others.processes);
     sums.migrations += on_path(gap.migrations);
     sums.peers_migrations += on_path(others.migrations / others.processes);
-    accounts.longer_ns += times * rounded(static_cast<double>(own.path_ns - parts.peers) / part);
+    accounts.longer_ns += times * rounded(static_cast<double>(own.path_ns - parts.peers) / part) / (1 + own.others);
     return times * (own.path_ns - parts.peers);
 }
 
@@ -341,8 +296,10 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
         const Round round = agree_on_round(replay, asker.ready().size());
         if (round.all == 0)
             break;
+        std::vector<Question> questions;
+        std::ranges::transform(asker.ready(), std::back_inserter(questions), &OwnGap::question);
         const std::vector<PeerSums> others =
-            reduce(replay, answer(replay, ask(replay, asker.ready(), round), gaps, chosen), round, fields);
+            reduce(replay, answer(replay, ask(replay, questions, round), gaps, chosen), round, fields);
         for (std::size_t i = 0; i < others.size(); ++i) {
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);

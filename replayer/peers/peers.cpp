@@ -6,9 +6,11 @@
 #include "replayer/exchange.hpp"
 #include "replayer/growing_list.hpp"
 #include "replayer/peers/chosen.hpp"
+#include "replayer/peers/elsewhere.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -217,158 +219,6 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     return chosen;
 }
 
-/// The sums of all processes; a Stretch is integers and two ids, which nobody has set.
-void add_up(const Replay& replay, std::vector<model::Stretch>& sums)
-{
-    constexpr std::size_t numbers = sizeof(model::Stretch) / sizeof(std::int64_t);
-    static_assert(sizeof(model::Stretch) % sizeof(std::int64_t) == 0);
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
-                  replay.comm);
-    for (model::Stretch& stretch : sums)
-        stretch.before = stretch.after = model::CallPathId::none();
-}
-
-/// Of all processes. `here`: by place, of the owned ones.
-void add_costliest(const Replay& replay, const std::vector<Costliest>& here, std::vector<model::Stretch>& sums)
-{
-    const auto places = static_cast<int>(here.size());
-    std::vector<std::int64_t> most(here.size()), first(here.size(), INT64_MAX);
-    std::ranges::transform(here, most.begin(), &Costliest::longer_ns);
-    MPI_Allreduce(MPI_IN_PLACE, most.data(), places, MPI_INT64_T, MPI_MAX, replay.comm);
-    for (std::size_t i = 0; i < here.size(); ++i)
-        if (here[i].longer_ns == most[i] && here[i].process >= 0)
-            first[i] = here[i].process;
-    MPI_Allreduce(MPI_IN_PLACE, first.data(), places, MPI_INT64_T, MPI_MIN, replay.comm);
-    std::vector<std::int64_t> times(2 * here.size(), 0);
-    for (std::size_t i = 0; i < here.size(); ++i)
-        if (here[i].process == first[i]) {
-            times[2 * i] = here[i].begin_ns;
-            times[2 * i + 1] = here[i].length_ns;
-        }
-    MPI_Allreduce(MPI_IN_PLACE, times.data(), 2 * places, MPI_INT64_T, MPI_SUM, replay.comm);
-    for (std::size_t i = 0; i < here.size(); ++i) {
-        sums[i].costliest_ns = most[i];
-        sums[i].costliest_rank = most[i] > 0 ? first[i] : -1;
-        sums[i].costliest_begin_ns = times[2 * i];
-        sums[i].costliest_length_ns = times[2 * i + 1];
-    }
-}
-
-struct Sums {
-    std::vector<model::Stretch> stretches;    // by place, of all processes
-    std::vector<std::int64_t> longer_ns;      // likewise, as Compared has them
-    std::vector<model::StretchShare> shares;  // of the owned processes
-    std::vector<model::StretchRank> ranks;    // likewise
-};
-
-/// All that is known of the chosen places. Collective.
-Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
-{
-    std::vector<model::Stretch> sums(chosen.places());
-    Compared compared = compare(replay, gaps, chosen, sums);
-    const std::vector<FewestSamples> fewest =
-        tell_by_samples(replay, gaps, chosen, compared.uncounted, sums, compared.notable);
-    add_up(replay, sums);
-    MPI_Allreduce(MPI_IN_PLACE, compared.longer_ns.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
-                  replay.comm);
-    add_costliest(replay, compared.costliest, sums);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        sums[i].fewest_samples = fewest[i].samples;
-        sums[i].fewest_samples_rank = fewest[i].rank;
-    }
-    const auto whole = [](std::int64_t& number, std::int64_t parts) { number = (number + parts / 2) / parts; };
-    const auto whole_faults = [&](model::Difference& difference) {
-        whole(difference.page_faults, parts_of_a_fault);
-        whole(difference.peers_page_faults, parts_of_a_fault);
-    };
-    std::vector<model::StretchRank> ranks = compared.notable.take(replay);
-    std::ranges::for_each(ranks, whole_faults);
-    for (model::Stretch& stretch : sums) {
-        whole_faults(stretch);
-        whole(stretch.migrations, parts_of_a_migration);
-        whole(stretch.peers_migrations, parts_of_a_migration);
-        rates_of_sums(stretch);
-    }
-    find_persistence(replay, gaps, chosen, compared.shares, sums);
-    return {std::move(sums), std::move(compared.longer_ns), std::move(compared.shares), std::move(ranks)};
-}
-
-/// What takes so many times as long as its peers may be what these do on the other side of a call that divides a span.
-constexpr double much_longer = 1.25;
-
-/// The places without peers, and those whose peers may have their work elsewhere.
-std::vector<std::size_t> doubtful_places(const model::Definitions& definitions, const std::vector<PlaceTime>& times,
-                                         const Sums& found)
-{
-    std::vector<std::size_t> result;
-    for (std::size_t place = 0; place < times.size(); ++place) {
-        const model::Stretch& s = found.stretches[place];
-        if (!has_peers(s) || (times_of_peers(s) > much_longer && are_parts_of_spans(definitions, times[place].place)))
-            result.push_back(place);
-    }
-    return result;
-}
-
-/// What gaps at a place, or the spans that they are in, take beside those of the peers.
-struct Beside {
-    const model::Stretch& sums;
-    std::int64_t longer_ns;  // all of them, not only what is on the path
-};
-
-/// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
-/// as they have there, they have more of elsewhere in their spans. Of who takes longer elsewhere, too, that says
-/// nothing; but then gaps take about as many times as long as spans.
-bool have_work_elsewhere(const Beside& gaps, const Beside& spans)
-{
-    constexpr double about = 2;
-    const std::int64_t elsewhere = gaps.longer_ns - spans.longer_ns;
-    return 2 * elsewhere >= gaps.longer_ns || elsewhere >= gaps.sums.peers_ns ||
-           (elsewhere < 0 && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums));
-}
-
-/// Replaces what is known of places without peers by what one of the calls around their spans tells; and of others
-/// whose peers have their work elsewhere. Collective.
-void compare_by_one_call(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
-                         std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<PlaceTime>& times,
-                         Sums& found)
-{
-    const std::vector<std::size_t> doubtful = doubtful_places(replay.definitions, times, found);
-    if (doubtful.empty() || replay.definitions.processes.size() < 2)
-        return;
-    const Spans spans(replay, predecessors, same);
-    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
-    const Sums wider = sum_up(replay, gaps, by_calls.spans);
-    constexpr std::uint32_t none = UINT32_MAX;
-    std::vector<std::uint32_t> stretch_of(wider.stretches.size(), none);
-    for (std::size_t i = 0; i < doubtful.size(); ++i) {
-        const std::size_t place = doubtful[i];
-        const auto by = choose_call(replay.definitions, same, by_calls.bounds[i], wider.stretches[2 * i],
-                                    wider.stretches[2 * i + 1]);
-        if (!by)
-            continue;
-        const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
-        if (has_peers(found.stretches[place]) && !have_work_elsewhere({found.stretches[place], found.longer_ns[place]},
-                                                                      {wider.stretches[entry], wider.longer_ns[entry]}))
-            continue;
-        stretch_of[entry] = static_cast<std::uint32_t>(place);
-        found.stretches[place] = wider.stretches[entry];
-        found.stretches[place].compared_by = static_cast<std::int64_t>(*by);
-        const auto is_of_place = [&](const auto& part) { return part.stretch == place; };
-        std::erase_if(found.shares, is_of_place);
-        std::erase_if(found.ranks, is_of_place);
-    }
-    const auto add_chosen = [&](const auto& parts, auto& to) {
-        for (auto part : parts) {
-            if (stretch_of[part.stretch] == none)
-                continue;
-            part.stretch = stretch_of[part.stretch];
-            to.push_back(part);
-        }
-    };
-    add_chosen(wider.shares, found.shares);
-    add_chosen(wider.ranks, found.ranks);
-}
-
 /// Those of all processes, sorted, on the one that writes the result; what is of a stretch and a process. Collective.
 template <class Part>
 std::vector<Part> collect(const Replay& replay, std::vector<Part> own)
@@ -396,7 +246,9 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     const Chosen chosen = find_gaps(replay, times, gaps, seen);
     seen = Seen{GapPlaces(0), {}, {}};
     Sums found = sum_up(replay, gaps, chosen);
-    compare_by_one_call(replay, predecessors, same, gaps, chosen, times, found);
+    std::vector<GapPlace> places;
+    std::ranges::transform(times, std::back_inserter(places), &PlaceTime::place);
+    compare_elsewhere(replay, predecessors, same, gaps, chosen, places, found);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);

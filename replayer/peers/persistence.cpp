@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -85,7 +87,7 @@ class Model
 {
 public:
     Model(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::size_t place, std::int64_t common)
-        : replay_(replay), gaps_(gaps), chosen_(chosen), lists_(chosen.gaps(place)), common_(common)
+        : replay_(replay), gaps_(gaps), chosen_(chosen), place_(place), lists_(chosen.gaps(place)), common_(common)
     {
         sums_.occurrences = std::min(common, most_occurrences);
     }
@@ -93,13 +95,16 @@ public:
     /// `node_of`: by ProcessId.
     Variances estimate(const std::vector<std::uint32_t>& node_of, std::size_t nodes)
     {
-        const std::vector<std::int64_t> means = mean_by_occurrence();
-        std::size_t log = 0;
+        const std::vector<Occurrence> occurrences = look_at_occurrences();
+        const std::vector<std::size_t> most = with_most_time(occurrences);
+        sums_.occurrences = static_cast<std::int64_t>(most.size());
+        std::size_t logs = 0;
         std::vector<std::int64_t> flat(2 + 2 * nodes, 0);
-        std::vector<std::int64_t> differences(means.size());
+        std::vector<std::int64_t> differences(most.size());
         for_each_rank([&](std::size_t p) {
-            for (std::size_t i = 0; i < means.size(); ++i)
-                differences[i] = logs_[log++] - means[i];
+            for (std::size_t i = 0; i < most.size(); ++i)
+                differences[i] = logs_[logs + most[i]] - occurrences[most[i]].mean_log;
+            logs += occurrences.size();
             const Effect effect = effect_of(differences);
             const std::uint32_t rank = replay_.processes[p].process.value;
             effects_.push_back({rank, effect.mean});
@@ -131,39 +136,71 @@ private:
 
     /// Of the i-th occurrence that is looked at: one of each of so many equal parts of the run, by no pattern that the
     /// work could have as well.
-    [[nodiscard]] std::int64_t log_of(std::size_t p, std::size_t i)
+    [[nodiscard]] std::int64_t time_of(std::size_t p, std::size_t i)
     {
         const auto part = static_cast<std::int64_t>(i);
         const std::int64_t begin = part * common_ / sums_.occurrences;
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
         const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
         const std::uint32_t entry = lists_[p][static_cast<std::size_t>(k)];
-        return fixed_log(chosen_.spans != nullptr
-                             ? chosen_.measure(gaps_[p], entry).ns
-                             : gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry)));
+        return chosen_.spans.empty() ? gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry))
+                                     : chosen_.measure(place_, gaps_[p], entry).ns;
     }
 
-    std::vector<std::int64_t> mean_by_occurrence()
+    /// Of all ranks.
+    struct Occurrence {
+        std::int64_t mean_log;
+        std::int64_t ns;
+    };
+
+    std::vector<Occurrence> look_at_occurrences()
     {
-        std::vector<std::int64_t> result(static_cast<std::size_t>(sums_.occurrences) + 1, 0);
+        const auto count = static_cast<std::size_t>(sums_.occurrences);
+        std::vector<std::int64_t> flat(2 * count + 1, 0);
         for_each_rank([&](std::size_t p) {
-            for (std::size_t i = 0; i + 1 < result.size(); ++i) {
-                logs_.push_back(log_of(p, i));
-                result[i] += logs_.back();
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::int64_t ns = time_of(p, i);
+                logs_.push_back(fixed_log(ns));
+                flat[2 * i] += logs_.back();
+                flat[2 * i + 1] += ns;
             }
-            result.back() += 1;
+            flat.back() += 1;
         });
-        sum(replay_, result);
-        sums_.ranks = result.back();
-        result.pop_back();
-        for (std::int64_t& mean : result)
-            mean /= std::max<std::int64_t>(sums_.ranks, 1);
+        sum(replay_, flat);
+        sums_.ranks = flat.back();
+        std::vector<Occurrence> result;
+        for (std::size_t i = 0; i < count; ++i)
+            result.push_back({flat[2 * i] / std::max<std::int64_t>(sums_.ranks, 1), flat[2 * i + 1]});
+        return result;
+    }
+
+    /// Without those of next to nothing, ascending: a call in a loop has as many of them as it likes between those
+    /// where the work is, and how they differ is chance.
+    static std::vector<std::size_t> with_most_time(const std::vector<Occurrence>& occurrences)
+    {
+        constexpr double nearly_all_time = 0.95, much_less = 10;
+        std::vector<std::size_t> result(occurrences.size());
+        std::iota(result.begin(), result.end(), std::size_t{0});
+        std::ranges::stable_sort(result, std::ranges::greater(), [&](std::size_t i) { return occurrences[i].ns; });
+        const auto add = [](double sum, const Occurrence& o) { return sum + static_cast<double>(o.ns); };
+        const double of_all = nearly_all_time * std::accumulate(occurrences.begin(), occurrences.end(), 0.0, add);
+        std::size_t most = 0;
+        double sum = 0;
+        const auto next = [&] { return static_cast<double>(occurrences[result[most]].ns); };
+        for (; most < result.size() && sum < of_all; ++most)
+            sum += next();
+        for (const double little = sum / static_cast<double>(most) / much_less; most < result.size(); ++most)
+            if (next() < little)
+                break;
+        result.resize(most);
+        std::ranges::sort(result);
         return result;
     }
 
     const Replay& replay_;
     std::vector<Gaps>& gaps_;
     const Chosen& chosen_;
+    std::size_t place_;
     const std::vector<std::vector<std::uint32_t>>& lists_;
     std::int64_t common_;
     EffectSums sums_;

@@ -3,12 +3,15 @@
 //
 // Owns the spans of the owned processes: what a process' first thread does between two calls that may wait for others.
 // Calls that may not, such as MPI_Irecv and MPI_Test, divide a span into gaps. Other ranks may make them elsewhere, or
-// not at all, and have the same work on the other side of them.
+// not at all, and have the same work on the other side of them. Laps are spans of another kind: from one of the calls
+// at one place to the next of these, whatever calls are between.
 #pragma once
 
 #include "replayer/peers/gaps.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace critpath::replayer
@@ -26,14 +29,16 @@ bool are_parts_of_spans(const model::Definitions& definitions, GapPlace place);
 class Spans
 {
 public:
-    /// Collective over `replay.comm`.
+    /// Between calls that can wait. Collective over `replay.comm`.
     Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same);
+    /// From `call` to the next, as meeting() has it.
+    [[nodiscard]] Spans laps(model::ContextId call) const;
 
     /// The end of the one that begins with the gap `first`.
     [[nodiscard]] std::size_t end(const Gaps& gaps, std::size_t first) const
     {
         std::size_t last = first;
-        while (last + 1 < gaps.end() && !is_bound_[gaps.place(last).after.value])
+        while (last + 1 < gaps.end() && !is_bound(gaps.place(last).after))
             ++last;
         return last + 1;
     }
@@ -57,13 +62,27 @@ public:
     /// places have it.
     [[nodiscard]] model::ContextId meeting(model::ContextId call) const
     {
-        return call.valid() ? model::ContextId{meeting_[call.value]} : call;
+        return call.valid() ? model::ContextId{calls_->meeting[call.value]} : call;
+    }
+    [[nodiscard]] std::size_t contexts() const { return calls_->meeting.size(); }
+    [[nodiscard]] bool is_between_polls(GapPlace place) const
+    {
+        return place.before.valid() && calls_->is_poll[place.before.value] && calls_->is_poll[place.after.value];
     }
 
 private:
-    std::vector<bool> is_bound_;          // by ContextId
-    std::vector<bool> is_poll_;           // likewise
-    std::vector<std::uint32_t> meeting_;  // likewise
+    struct Calls {  // by ContextId
+        std::vector<bool> can_wait, is_poll;
+        std::vector<std::uint32_t> meeting;
+    };
+
+    [[nodiscard]] bool is_bound(model::ContextId call) const
+    {
+        return lap_.valid() ? meeting(call) == lap_ : calls_->can_wait[call.value];
+    }
+
+    std::shared_ptr<const Calls> calls_;
+    model::ContextId lap_ = model::ContextId::none();  // none: spans end with each call that can wait
 };
 
 }  // namespace critpath::replayer

@@ -160,7 +160,10 @@ TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThe
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
     p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}, {path_of(2), {3}, 0, 2'500'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);  // those are elsewhere
-    p.path_events.clear();                               // nothing is known of them
+    // Counts stand at the next sample, so that some are found in a function that has none.
+    p.path_events = {{path_of(0), {3}, 0, 42'000}, {path_of(1), {3}, 0, 58'000}};
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    p.path_events.clear();  // nothing is known of them
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
 }
 

@@ -455,6 +455,32 @@ TEST(Peers, AnyNumberOfProcessesFindsTheSame)
 }
 
 // More gaps than travel in one round, and than are looked at.
+/// Of four calls at one place, three come right behind the one before: what they say of ranks is chance.
+TEST(Peers, EmptyGapsOfALoopSayNothingOfRanks)
+{
+    Program p(3);
+    std::int64_t time = 10;
+    for (int step = 0; step < 40; ++step)
+        for (int call = 0; call < 4; ++call) {
+            const auto work = [&](int rank) {
+                return call == 0 ? (rank == 1 ? 3000 : 1000) : 1 + (7 * step + 5 * rank + 3 * call) % 4;
+            };
+            const std::int64_t leave = time + (call == 0 ? 3002 : 6);
+            for (int rank = 0; rank < 3; ++rank)
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + work(rank), leave});
+            time = leave;
+        }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.ranks, 3);
+    EXPECT_EQ(s.occurrences, 39);
+    EXPECT_GT(rank_share(s), 0.99);
+    EXPECT_EQ(s.slowest_rank, 1);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 / 3, 1e6);
+}
+
 TEST(Peers, ManyGaps)
 {
     Program p(3);

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/peers/elsewhere.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+/// What takes so many times as long as its peers may be what these do elsewhere.
+constexpr double much_longer = 1.25;
+
+bool is_much_longer(const model::Stretch& sums)
+{
+    return has_peers(sums) && times_of_peers(sums) > much_longer;
+}
+
+/// What gaps at a place, or the spans or laps that they are in, take beside those of the peers.
+struct Beside {
+    const model::Stretch& sums;
+    std::int64_t longer_ns;  // all of them, not only what is on the path
+};
+
+/// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
+/// as they have there, they have more of elsewhere in their spans, or laps. Of who takes longer elsewhere, too, that
+/// says nothing; but then gaps take about as many times as long as spans.
+bool have_work_elsewhere(const Beside& gaps, const Beside& spans)
+{
+    constexpr double about = 2;
+    const std::int64_t elsewhere = gaps.longer_ns - spans.longer_ns;
+    return 2 * elsewhere >= gaps.longer_ns || elsewhere >= gaps.sums.peers_ns ||
+           (elsewhere < 0 && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums));
+}
+
+/// Puts what is known of entries of `wider` in the place of what is known of stretches.
+class Replacement
+{
+public:
+    Replacement(Sums& wider, Sums& found) : wider_(wider), found_(found), stretch_of_(wider.stretches.size(), none) {}
+
+    void replace(std::size_t stretch, std::size_t entry, model::ComparedBy by)
+    {
+        stretch_of_[entry] = static_cast<std::uint32_t>(stretch);
+        found_.stretches[stretch] = wider_.stretches[entry];
+        found_.stretches[stretch].compared_by = static_cast<std::int64_t>(by);
+        found_.longer_ns[stretch] = wider_.longer_ns[entry];
+        const auto is_of_stretch = [&](const auto& part) { return part.stretch == stretch; };
+        std::erase_if(found_.shares, is_of_stretch);
+        std::erase_if(found_.ranks, is_of_stretch);
+    }
+    void finish()
+    {
+        add(wider_.shares, found_.shares);
+        add(wider_.ranks, found_.ranks);
+    }
+
+private:
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    template <class Part>
+    void add(const std::vector<Part>& parts, std::vector<Part>& to) const
+    {
+        for (Part part : parts) {
+            if (stretch_of_[part.stretch] == none)
+                continue;
+            part.stretch = stretch_of_[part.stretch];
+            to.push_back(part);
+        }
+    }
+
+    Sums& wider_;
+    Sums& found_;
+    std::vector<std::uint32_t> stretch_of_;  // by entry
+};
+
+/// Those without peers, and those that calls which cannot wait divide. Collective.
+void compare_by_one_call(const Replay& replay, const SameCalls& same, const Spans& spans, std::vector<Gaps>& gaps,
+                         const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
+{
+    std::vector<std::size_t> doubtful;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (!has_peers(found.stretches[i]) ||
+            (is_much_longer(found.stretches[i]) && are_parts_of_spans(replay.definitions, places[i])))
+            doubtful.push_back(i);
+    if (doubtful.empty())
+        return;
+    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
+    Sums wider = sum_up(replay, gaps, by_calls.spans);
+    Replacement replacement(wider, found);
+    for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        const std::size_t place = doubtful[i];
+        const auto by = choose_call(replay.definitions, same, by_calls.bounds[i], wider.stretches[2 * i],
+                                    wider.stretches[2 * i + 1]);
+        if (!by)
+            continue;
+        const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
+        if (!has_peers(found.stretches[place]) || have_work_elsewhere({found.stretches[place], found.longer_ns[place]},
+                                                                      {wider.stretches[entry], wider.longer_ns[entry]}))
+            replacement.replace(place, entry, *by);
+    }
+    replacement.finish();
+}
+
+/// Whether the others, who work for this part of the time, may be waited for as well as this rank: for who works alone
+/// is waited for by all, whatever these do at other times. Where the peers do not come by between the same two calls,
+/// they may have all of this work at other times.
+bool are_as_busy(const model::Stretch& sums, double others_at_work)
+{
+    return model::ComparedBy{sums.compared_by} != model::ComparedBy::BothCalls ||
+           2 * (1 / std::max(others_at_work, 1e-9) - 1) <= times_of_peers(sums) - 1;
+}
+
+/// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
+/// first works before it sends, and the others before they receive. Collective.
+void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
+                    const std::vector<GapPlace>& places, Sums& found)
+{
+    std::vector<std::size_t> doubtful;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (is_much_longer(found.stretches[i]))
+            doubtful.push_back(i);
+    if (doubtful.empty())
+        return;
+    const ByLap by_laps = by_lap(gaps, chosen, spans, doubtful, places);
+    Sums wider = sum_up(replay, gaps, by_laps.chosen);
+    const std::vector<double> others = others_at_work(replay, gaps, chosen, spans, doubtful);
+    Replacement replacement(wider, found);
+    for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        const std::size_t place = doubtful[i];
+        const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
+        const model::Stretch& known = found.stretches[place];
+        if (has_peers(wider.stretches[entry]) && are_as_busy(known, others[i]) &&
+            have_work_elsewhere({known, found.longer_ns[place]}, {wider.stretches[entry], wider.longer_ns[entry]}))
+            replacement.replace(place, entry, model::ComparedBy::Lap);
+    }
+    replacement.finish();
+}
+
+}  // namespace
+
+void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
+                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
+{
+    const auto is_doubtful = [](const model::Stretch& sums) { return !has_peers(sums) || is_much_longer(sums); };
+    if (replay.definitions.processes.size() < 2 || std::ranges::none_of(found.stretches, is_doubtful))
+        return;
+    const Spans spans(replay, predecessors, same);
+    compare_by_one_call(replay, same, spans, gaps, chosen, places, found);
+    compare_by_lap(replay, spans, gaps, chosen, places, found);
+}
+
+}  // namespace critpath::replayer

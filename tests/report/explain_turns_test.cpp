@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What explain says where ranks are on the path by turns, where one time makes the difference, and where several causes
+// do.
+#include "analysis/report/explain.hpp"
+#include "tests/report/stretches.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using report::explain;
+using report::Explanation;
+using report::Factor;
+using report::Verdict;
+using testing::HasSubstr;
+
+/// Ranks 1 and 3, each the only peer of the other: once in ten times rank 3 takes 600 ms longer, else they are equal.
+model::Profile one_long_turn()
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.compared = 20;
+    s.gaps = 20;
+    s.peers_ns = s.compared_ns;
+    s.processor_ns = 0;
+    s.costliest_ns = 590 * ms;
+    s.costliest_rank = 3;
+    s.costliest_length_ns = 620 * ms;
+    s.rank_variance = s.carrier_variance = 90;
+    s.noise_variance = 10;
+    p.stretch_shares = {{0, {1}, 200 * ms, 10, -600 * ms}, {0, {3}, 800 * ms, 10, 600 * ms}};
+    model::StretchRank rank;
+    rank.process = {3};
+    rank.compared = 10;
+    rank.looked_at_ns = rank.compared_ns = 800 * ms;
+    rank.peers_ns = 200 * ms;
+    rank.processor_ns = 600 * ms;
+    p.stretch_ranks = {rank};
+    return p;
+}
+
+TEST(ExplainTurns, OneLongTurnIsNeitherBalancedNorPersistent)
+{
+    model::Profile p = one_long_turn();
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.verdict, Verdict::Transient);
+    EXPECT_TRUE(e.is_of_longer_ranks);
+    EXPECT_DOUBLE_EQ(e.excess, 3);
+    EXPECT_EQ(e.cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("those that take longer, rank 3 most, take 4.0 times as long as their peers "
+                                       "(geometric mean): +300 % by more time on the processor."));
+    EXPECT_THAT(sentence(p), HasSubstr("Not always, but mostly once (transient; one of 20 times has 98 % of the "
+                                       "difference)"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Most of all once on rank 3, 590 ms longer than on its peers: "));
+    EXPECT_THAT(e.headline(), HasSubstr("rank 3 4.0 times as long as its peers"));
+    // Less than half of it: always the same rank.
+    p.stretches[0].costliest_ns = 290 * ms;
+    p.stretches[0].fastest_time = 960'000'000;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    p.stretches[0].fastest_rank = 1;
+    p.stretches[0].fastest_time = 250'000'000;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Unequal);
+    // The others take longer in the sum.
+    p.stretches[0].peers_ns = p.stretches[0].compared_ns * 11 / 10;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Unequal);
+    p.stretches[0].costliest_ns = 590 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
+TEST(ExplainTurns, WhatHardlyCancelsIsBalanced)
+{
+    model::Profile p = one_long_turn();
+    p.stretch_shares = {{0, {1}, 500 * ms, 10, -40 * ms}, {0, {3}, 500 * ms, 10, 40 * ms}};
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+    EXPECT_FALSE(explain(p, 0).is_of_longer_ranks);
+}
+
+TEST(ExplainTurns, ASecondCauseHasItsOwnRemedy)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.processor_ns = 300 * ms;
+    s.blocked_ns = s.own_blocked_ns = 200 * ms;
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.cause, Factor::Processor);
+    EXPECT_EQ(e.second, Factor::Blocked);
+    EXPECT_THAT(e.headline(), HasSubstr("(longer on the processor and blocked)"));
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Nearly as much comes of another cause, to be blocked (+40 %): find out what it "
+                          "waits for outside of MPI"));
+    s.processor_ns = 360 * ms;
+    s.blocked_ns = s.own_blocked_ns = 140 * ms;  // not half as much
+    EXPECT_EQ(explain(p, 0).second, std::nullopt);
+    s.processor_ns = 140 * ms;
+    s.blocked_ns = 0;
+    s.own_blocked_ns = 0;
+    s.preempted_ns = s.own_preempted_ns = 360 * ms;
+    EXPECT_EQ(explain(p, 0).second, std::nullopt);
+    s.processor_ns = 200 * ms;
+    s.preempted_ns = s.own_preempted_ns = 300 * ms;
+    EXPECT_EQ(explain(p, 0).second, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("another cause, time on the processor (+40 %): move work"));
+}
+
+}  // namespace
+}  // namespace critpath::tests

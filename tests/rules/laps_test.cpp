@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ranks that do the same work between different calls, each time around.
+#include "tests/builder/replayed.hpp"
+#include "tests/rules/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+/// In a ring, the first rank works before it sends, and all others before they receive.
+void run_ring(Program& p, int steps, const std::function<std::int64_t(int rank, int step)>& work)
+{
+    const int ranks = p.ranks();
+    std::vector<std::int64_t> time(static_cast<std::size_t>(ranks), 10);
+    for (int step = 0; step < steps; ++step) {
+        const auto works = [&](int rank) { return time[static_cast<std::size_t>(rank)] += work(rank, step); };
+        std::int64_t sent = works(0);
+        p[0].send({sent, sent + 1}, 1);
+        const std::int64_t received_from = sent + 1;
+        for (int rank = 1; rank < ranks; ++rank) {
+            const std::int64_t enter = works(rank), come = std::max(enter, sent) + 1;
+            p[rank].recv({enter, come}, rank - 1);
+            sent = come + 1;
+            p[rank].send({sent, sent + 1}, rank + 1 < ranks ? rank + 1 : 0);
+            time[static_cast<std::size_t>(rank)] = sent + 1;
+        }
+        time[0] = std::max(received_from + 1, sent) + 1;
+        p[0].recv({received_from + 1, time[0]}, ranks - 1);
+    }
+    p.finish(*std::ranges::max_element(time) + 1);
+}
+
+double times_of_peers(const model::Stretch& s)
+{
+    return static_cast<double>(s.compared_ns) / static_cast<double>(s.peers_ns);
+}
+
+TEST(Laps, WorkBetweenOtherCallsIsFoundInTheSameLap)
+{
+    for (const int ranks : {2, 3, 5, 8}) {
+        Program p(ranks);
+        run_ring(p, 40, [](int, int) { return 1000; });
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        ASSERT_FALSE(r.profile.stretches.empty());
+        for (const model::Stretch& s : r.profile.stretches) {
+            if (s.compared > 1) {
+                EXPECT_NEAR(times_of_peers(s), 1, 0.03) << ranks << " ranks, " << s.compared << " times";
+            }
+        }
+    }
+}
+
+TEST(Laps, WhoWorksLongerTakesLongerByThat)
+{
+    Program p(5);
+    run_ring(p, 40, [](int rank, int) { return rank == 2 ? 1500 : 1000; });
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Send", "MPI_Recv");
+    EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap));
+    EXPECT_NEAR(times_of_peers(s), 1.5, 0.03);
+    EXPECT_EQ(s.slowest_rank, 2);
+    EXPECT_GT(rank_share(s), 0.99);
+}
+
+/// In a pipeline of two ranks that meet behind some items, the first one has the first of them alone, and the other one
+/// the last.
+TEST(Laps, TheEndsOfAPipelineAreNotMoreWork)
+{
+    constexpr std::int64_t work = 1000;
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        std::int64_t sender = time, receiver = time;
+        for (int item = 0; item < 4; ++item) {
+            sender += work;
+            p[0].send({sender, sender + 1}, 1);
+            const std::int64_t come = std::max(receiver, sender) + 2;
+            p[1].recv({receiver, come}, 0);
+            sender += 1;
+            receiver = come + work;
+        }
+        time = receiver + 2;
+        p[0].collective(FunctionId::MPI_Barrier, {sender, time});
+        p[1].collective(FunctionId::MPI_Barrier, {receiver, time});
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    for (const model::Stretch& s : {stretch(r, "MPI_Barrier", "MPI_Send"), stretch(r, "MPI_Recv", "MPI_Barrier")}) {
+        EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap));
+        EXPECT_NEAR(times_of_peers(s), 1, 0.03);
+    }
+}
+
+/// Rank 0 works before the first operation of a step, the others behind it, and all wait for each other in both: in a
+/// lap it is the same work, but while one works the others wait.
+TEST(Laps, WhoIsWaitedForIsNotBalancedByOtherTimes)
+{
+    Program p(4);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        const std::array<std::int64_t, 2> first = {1500, 1000}, second = {100, 600};
+        const auto meet = [&](FunctionId function, const std::array<std::int64_t, 2>& work) {
+            const std::int64_t leave = time + *std::ranges::max_element(work) + 2;
+            for (int rank = 0; rank < 4; ++rank)
+                p[rank].collective(function, {time + work[rank == 0 ? 0 : 1], leave});
+            time = leave;
+        };
+        meet(FunctionId::MPI_Allreduce, first);
+        meet(FunctionId::MPI_Barrier, second);
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Barrier", "MPI_Allreduce");
+    EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::BothCalls));
+    EXPECT_EQ(s.peers_ns, s.compared_ns * 2 / 3);
+}
+
+/// What one rank does once, while the others do not wait yet, nobody else does.
+TEST(Laps, WhatComesOnceIsNotBalancedByWhoDoesNotWait)
+{
+    Program p(8);
+    run_ring(p, 40, [](int rank, int step) { return rank == 3 && step == 20 ? 9000 : 1000; });
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Send", "MPI_Recv");
+    EXPECT_GE(s.compared_ns - s.peers_ns, 7 * 1000 * us);
+    EXPECT_EQ(s.costliest_rank, 3);
+    EXPECT_GE(s.costliest_ns, 7 * 1000 * us);
+}
+
+}  // namespace
+}  // namespace critpath::tests
