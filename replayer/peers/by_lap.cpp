@@ -43,6 +43,11 @@ public:
                 continue;
             result[list].push_back(std::exchange(first[list], static_cast<std::uint32_t>(i + 1)));
         }
+        // From the start of the process on, one may work and another one not yet: that is little of many laps, but not
+        // of its logarithm.
+        for (std::vector<std::uint32_t>& laps : result)
+            if (laps.size() > 2)
+                laps.erase(laps.begin());
         return result;
     }
 
@@ -90,20 +95,16 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
                 continue;
             const std::vector<std::uint32_t>& at_place = chosen.gaps(on_path.place)[p];
             for (const std::size_t place : {2 * std::size_t{i}, 2 * std::size_t{i} + 1}) {
-                // What is behind the last such call is in no lap.
+                // What is behind the last such call is in no lap, as what is before the first one.
                 const std::vector<std::uint32_t>& list = found.gaps(place)[p];
-                const auto behind = std::ranges::upper_bound(list, on_path.gap);
-                if (behind == list.begin())
-                    continue;
+                const auto lap = std::ranges::upper_bound(list, on_path.gap) - list.begin() - 1;
+                const std::uint32_t first = lap < 0 ? on_path.gap : list[static_cast<std::size_t>(lap)];
+                const std::size_t end = found.end(place, gaps[p], first);
+                const bool is_in = lap >= 0 && on_path.gap < end;
                 on_path.place = static_cast<std::uint32_t>(place);
-                on_path.entry = *(behind - 1);
-                const std::size_t end = found.end(place, gaps[p], on_path.entry);
-                const bool is_in = on_path.gap < end;
-                on_path.occurrence =
-                    is_in ? static_cast<std::uint32_t>(behind - 1 - list.begin()) : Chosen::no_occurrence;
-                on_path.others = is_in ? count_between(at_place, on_path.entry, end) - 1 : 0;
-                if (!is_in)
-                    on_path.entry = on_path.gap;
+                on_path.entry = is_in ? first : on_path.gap;
+                on_path.occurrence = is_in ? static_cast<std::uint32_t>(lap) : Chosen::no_occurrence;
+                on_path.others = is_in ? count_between(at_place, first, end) - 1 : 0;
                 found.on_path[p].push_back(on_path);
             }
         }

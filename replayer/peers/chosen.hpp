@@ -86,8 +86,14 @@ struct Costliest {
     }
 };
 
+/// What entries on the path take longer, on the ranks where they do so together; and what they take their peers.
+struct Longer {
+    std::int64_t ns = 0;  // of whole entries, not only what is on the path
+    std::int64_t peers_ns = 0;
+};
+
 struct Compared {
-    std::vector<std::int64_t> longer_ns;            // by place: what the entries on the path, whole ones, take longer
+    std::vector<Longer> longer;                     // by place
     std::vector<model::StretchShare> shares;        // of the owned processes
     std::vector<Costliest> costliest;               // by place, of the owned processes
     std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes

@@ -246,8 +246,9 @@ std::vector<model::StretchShare> all_shares(const Replay& replay, const Chosen& 
 class ProcessSums
 {
 public:
-    ProcessSums(std::vector<model::Stretch>& sums, NotableRanks& notable)
-        : sums_(sums), notable_(notable), of_process_(sums.size())
+    ProcessSums(std::vector<model::Stretch>& sums, Compared& result)
+        : sums_(sums), notable_(result.notable), longer_(result.longer), of_process_(sums.size()),
+          longer_of_process_(sums.size())
     {
     }
 
@@ -259,11 +260,18 @@ public:
         process_ = process;
         return of_process_[place];
     }
+    /// Likewise, of whole entries: what they take longer.
+    std::int64_t& longer_ns(std::uint32_t place) { return longer_of_process_[place]; }
     void finish()
     {
         for (std::uint32_t place = 0; place < of_process_.size(); ++place) {
             sums_[place].add(of_process_[place]);
             notable_.add(place, process_, of_process_[place]);
+            const std::int64_t ns = std::exchange(longer_of_process_[place], 0);
+            if (ns > 0) {
+                longer_[place].ns += ns;
+                longer_[place].peers_ns += of_process_[place].peers_ns;
+            }
             of_process_[place] = {};
         }
     }
@@ -271,7 +279,9 @@ public:
 private:
     std::vector<model::Stretch>& sums_;
     NotableRanks& notable_;
+    std::vector<Longer>& longer_;
     std::vector<model::Difference> of_process_;
+    std::vector<std::int64_t> longer_of_process_;
     model::ProcessId process_ = model::ProcessId::none();
 };
 
@@ -282,7 +292,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
     const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
-    Compared result{std::vector<std::int64_t>(chosen.places()), {}, {}, {}, NotableRanks(chosen.places())};
+    Compared result{std::vector<Longer>(chosen.places()), {}, {}, {}, NotableRanks(chosen.places())};
     result.shares = all_shares(replay, chosen);
     for (const model::StretchShare& share : result.shares) {
         sums[share.stretch].path_ns += share.ns;
@@ -290,7 +300,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     }
     result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
     result.costliest.resize(chosen.places());
-    ProcessSums of_process(sums, result.notable);  // gaps come in the order of the owned processes
+    ProcessSums of_process(sums, result);  // gaps come in the order of the owned processes
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());
@@ -305,7 +315,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
             const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p],
-                                       result.longer_ns[stretch]};
+                                       of_process.longer_ns(stretch)};
             const std::int64_t longer_ns = account(own, others[i], are_events_sampled, accounts);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
             result.costliest[stretch].consider(

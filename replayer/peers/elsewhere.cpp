@@ -15,26 +15,36 @@ namespace
 /// What takes so many times as long as its peers may be what these do elsewhere.
 constexpr double much_longer = 1.25;
 
-bool is_much_longer(const model::Stretch& sums)
-{
-    return has_peers(sums) && times_of_peers(sums) > much_longer;
-}
-
 /// What gaps at a place, or the spans or laps that they are in, take beside those of the peers.
 struct Beside {
     const model::Stretch& sums;
-    std::int64_t longer_ns;  // all of them, not only what is on the path
+    Longer longer;
 };
 
+/// Ranks that take turns on the path are each other's peers: what one takes longer, another one takes less.
+bool is_much_longer(const Beside& gaps)
+{
+    constexpr double notable = 0.05;  // of all at the place
+    const auto [ns, peers_ns] = gaps.longer;
+    const bool are_some = static_cast<double>(ns) > (much_longer - 1) * static_cast<double>(peers_ns) &&
+                          static_cast<double>(ns) > notable * static_cast<double>(gaps.sums.peers_ns);
+    return has_peers(gaps.sums) && (times_of_peers(gaps.sums) > much_longer || are_some);
+}
+
 /// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
-/// as they have there, they have more of elsewhere in their spans, or laps. Of who takes longer elsewhere, too, that
-/// says nothing; but then gaps take about as many times as long as spans.
-bool have_work_elsewhere(const Beside& gaps, const Beside& spans)
+/// as they have there, they have more of elsewhere in their spans, or laps.
+bool have_work_elsewhere(const Beside& gaps, const Beside& wider)
+{
+    const std::int64_t elsewhere = gaps.longer.ns - wider.longer.ns;
+    return 2 * elsewhere >= gaps.longer.ns || elsewhere >= gaps.longer.peers_ns;
+}
+
+/// Of who takes longer elsewhere in spans, too, that says nothing; but then gaps take about as many times as long as
+/// these.
+bool have_other_work(const Beside& gaps, const Beside& spans)
 {
     constexpr double about = 2;
-    const std::int64_t elsewhere = gaps.longer_ns - spans.longer_ns;
-    return 2 * elsewhere >= gaps.longer_ns || elsewhere >= gaps.sums.peers_ns ||
-           (elsewhere < 0 && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums));
+    return spans.longer.ns > gaps.longer.ns && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums);
 }
 
 /// Puts what is known of entries of `wider` in the place of what is known of stretches.
@@ -48,7 +58,7 @@ public:
         stretch_of_[entry] = static_cast<std::uint32_t>(stretch);
         found_.stretches[stretch] = wider_.stretches[entry];
         found_.stretches[stretch].compared_by = static_cast<std::int64_t>(by);
-        found_.longer_ns[stretch] = wider_.longer_ns[entry];
+        found_.longer[stretch] = wider_.longer[entry];
         const auto is_of_stretch = [&](const auto& part) { return part.stretch == stretch; };
         std::erase_if(found_.shares, is_of_stretch);
         std::erase_if(found_.ranks, is_of_stretch);
@@ -78,6 +88,11 @@ private:
     std::vector<std::uint32_t> stretch_of_;  // by entry
 };
 
+Beside beside(const Sums& sums, std::size_t place)
+{
+    return {sums.stretches[place], sums.longer[place]};
+}
+
 /// Those without peers, and those that calls which cannot wait divide. Collective.
 void compare_by_one_call(const Replay& replay, const SameCalls& same, const Spans& spans, std::vector<Gaps>& gaps,
                          const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
@@ -85,7 +100,7 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (!has_peers(found.stretches[i]) ||
-            (is_much_longer(found.stretches[i]) && are_parts_of_spans(replay.definitions, places[i])))
+            (is_much_longer(beside(found, i)) && are_parts_of_spans(replay.definitions, places[i])))
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
@@ -99,20 +114,21 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
         if (!by)
             continue;
         const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
-        if (!has_peers(found.stretches[place]) || have_work_elsewhere({found.stretches[place], found.longer_ns[place]},
-                                                                      {wider.stretches[entry], wider.longer_ns[entry]}))
+        const Beside of_gaps = beside(found, place), of_spans = beside(wider, entry);
+        if (!has_peers(of_gaps.sums) || have_work_elsewhere(of_gaps, of_spans) || have_other_work(of_gaps, of_spans))
             replacement.replace(place, entry, *by);
     }
     replacement.finish();
 }
 
-/// Whether the others, who work for this part of the time, may be waited for as well as this rank: for who works alone
-/// is waited for by all, whatever these do at other times. Where the peers do not come by between the same two calls,
-/// they may have all of this work at other times.
-bool are_as_busy(const model::Stretch& sums, double others_at_work)
+/// Whether what laps say fits with what the others do meanwhile, of which this part is work: who works while they wait
+/// is waited for, whatever they do at other times. Where the peers do not come by between the same two calls, they may
+/// have all of this work at other times.
+bool fits(const Beside& gaps, const Beside& laps, double others_at_work)
 {
-    return model::ComparedBy{sums.compared_by} != model::ComparedBy::BothCalls ||
-           2 * (1 / std::max(others_at_work, 1e-9) - 1) <= times_of_peers(sums) - 1;
+    constexpr double about = 0.25;
+    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
+           1 / std::max(others_at_work, 1e-9) <= std::max(times_of_peers(laps.sums), 1.0) + about;
 }
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
@@ -122,7 +138,7 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
 {
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
-        if (is_much_longer(found.stretches[i]))
+        if (is_much_longer(beside(found, i)))
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
@@ -131,12 +147,10 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
     const std::vector<double> others = others_at_work(replay, gaps, chosen, spans, doubtful);
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
-        const std::size_t place = doubtful[i];
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
-        const model::Stretch& known = found.stretches[place];
-        if (has_peers(wider.stretches[entry]) && are_as_busy(known, others[i]) &&
-            have_work_elsewhere({known, found.longer_ns[place]}, {wider.stretches[entry], wider.longer_ns[entry]}))
-            replacement.replace(place, entry, model::ComparedBy::Lap);
+        const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
+        if (has_peers(of_laps.sums) && have_work_elsewhere(of_gaps, of_laps) && fits(of_gaps, of_laps, others[i]))
+            replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }
     replacement.finish();
 }
@@ -146,8 +160,10 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
 void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
                        std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
 {
-    const auto is_doubtful = [](const model::Stretch& sums) { return !has_peers(sums) || is_much_longer(sums); };
-    if (replay.definitions.processes.size() < 2 || std::ranges::none_of(found.stretches, is_doubtful))
+    bool is_doubtful = false;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        is_doubtful = is_doubtful || !has_peers(found.stretches[i]) || is_much_longer(beside(found, i));
+    if (!is_doubtful || replay.definitions.processes.size() < 2)
         return;
     const Spans spans(replay, predecessors, same);
     compare_by_one_call(replay, same, spans, gaps, chosen, places, found);

@@ -59,7 +59,7 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     const std::vector<FewestSamples> fewest =
         tell_by_samples(replay, gaps, chosen, compared.uncounted, sums, compared.notable);
     add_up(replay, sums);
-    MPI_Allreduce(MPI_IN_PLACE, compared.longer_ns.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM,
+    MPI_Allreduce(MPI_IN_PLACE, compared.longer.data(), static_cast<int>(2 * sums.size()), MPI_INT64_T, MPI_SUM,
                   replay.comm);
     add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -80,7 +80,7 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
         rates_of_sums(stretch);
     }
     find_persistence(replay, gaps, chosen, compared.shares, sums);
-    return {std::move(sums), std::move(compared.longer_ns), std::move(compared.shares), std::move(ranks)};
+    return {std::move(sums), std::move(compared.longer), std::move(compared.shares), std::move(ranks)};
 }
 
 }  // namespace critpath::replayer

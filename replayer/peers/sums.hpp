@@ -15,7 +15,7 @@ namespace critpath::replayer
 
 struct Sums {
     std::vector<model::Stretch> stretches;    // by place, of all processes
-    std::vector<std::int64_t> longer_ns;      // likewise, as Compared has them
+    std::vector<Longer> longer;               // likewise
     std::vector<model::StretchShare> shares;  // of the owned processes
     std::vector<model::StretchRank> ranks;    // likewise
 };

@@ -129,6 +129,35 @@ TEST(Laps, WhoIsWaitedForIsNotBalancedByOtherTimes)
     EXPECT_EQ(s.peers_ns, s.compared_ns * 2 / 3);
 }
 
+/// All compute for as long each time, one before it puts and the others behind that, and each of them is on the path by
+/// turns: what they take longer at a place cancels what others take less.
+TEST(Laps, TurnsThatCancelAreNotUnequalWork)
+{
+    Program p(3);
+    std::int64_t time = 10;
+    for (int step = 0; step < 30; ++step) {
+        const auto work = [&](int rank) { return 1000 + (step % 3 == rank ? 30 : 0); };
+        const std::int64_t middle = time + 1;
+        for (int rank = 0; rank < 3; ++rank) {
+            const std::int64_t first = rank == 0 ? time : time + work(rank);
+            p[rank].send({first + 1, first + 2}, (rank + 1) % 3);
+        }
+        const std::int64_t leave = middle + 1040;
+        for (int rank = 0; rank < 3; ++rank)
+            p[rank].recv({time + work(rank) + 5, leave}, (rank + 2) % 3);
+        time = leave;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    for (const model::Stretch& s : r.profile.stretches) {
+        if (s.compared < 2)
+            continue;
+        EXPECT_NEAR(times_of_peers(s), 1, 0.05);
+        EXPECT_GT(static_cast<double>(s.fastest_time), 0.9e9);
+    }
+}
+
 /// What one rank does once, while the others do not wait yet, nobody else does.
 TEST(Laps, WhatComesOnceIsNotBalancedByWhoDoesNotWait)
 {
