@@ -35,6 +35,7 @@ constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::int64_t least_migrations = 10;
 constexpr std::int64_t migration_ns = 100'000;  // what it can take to fill the caches of a core again
 constexpr double told_apart_from = 0.25;        // of what takes longer: a rank with a reason of its own
+constexpr double cancelled_by_noise = 0.25;     // of the time of the peers: what ranks take longer, and others less
 
 /// Some rank that has the stretch on the path.
 bool have_threads(const model::Profile& profile, std::size_t stretch)
@@ -593,7 +594,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
-    if ((e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter) && e.cancelled > balanced_within) {
+    const double by_noise = e.is_mostly_once() ? balanced_within : cancelled_by_noise;
+    if ((e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter) && e.cancelled > by_noise) {
         look_at_longer_ranks(profile, stretch, e);
         e.verdict = judge(e);
     }

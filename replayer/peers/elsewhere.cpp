@@ -121,13 +121,15 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
     replacement.finish();
 }
 
-/// Whether what laps say fits with what the others do meanwhile, of which this part is work: who works while they wait
-/// is waited for, whatever they do at other times. Where the peers do not come by between the same two calls, they may
-/// have all of this work at other times.
-bool fits(const Beside& gaps, const Beside& laps, double others_at_work)
+/// Whether laps say more than gaps, or spans by one call, where the peers do not come by between the same two calls. If
+/// they do, laps must fit with what they do meanwhile, of which this part is work: who works while they wait is waited
+/// for, whatever they do at other times.
+bool say_more(const Beside& gaps, const Beside& laps, double others_at_work)
 {
     constexpr double about = 0.25;
-    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
+    if (model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls)
+        return have_work_elsewhere(gaps, laps) || have_other_work(gaps, laps);
+    return have_work_elsewhere(gaps, laps) &&
            1 / std::max(others_at_work, 1e-9) <= std::max(times_of_peers(laps.sums), 1.0) + about;
 }
 
@@ -149,7 +151,7 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
-        if (has_peers(of_laps.sums) && have_work_elsewhere(of_gaps, of_laps) && fits(of_gaps, of_laps, others[i]))
+        if (has_peers(of_laps.sums) && say_more(of_gaps, of_laps, others[i]))
             replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }
     replacement.finish();
