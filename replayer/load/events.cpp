@@ -370,11 +370,13 @@ void EventLoader::on(const Moment& moment, const event::Mark& /*record*/)
     advance(moment);
 }
 
+/// Other tools have no attribute that says so. They write these records where the application asks for it; what they do
+/// themselves is a BUFFER_FLUSH.
 bool EventLoader::is_by_user(const Moment& moment) const
 {
     const OTF2_AttributeRef reason = vocabulary_.attributes.reason;
-    return vocabulary_.user_reason && reason != OTF2_UNDEFINED_ATTRIBUTE &&
-           moment.string(reason) == vocabulary_.user_reason;
+    return reason == OTF2_UNDEFINED_ATTRIBUTE ||
+           (vocabulary_.user_reason && moment.string(reason) == vocabulary_.user_reason);
 }
 
 void EventLoader::end_off(Ns now)

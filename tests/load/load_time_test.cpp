@@ -264,6 +264,18 @@ TEST_F(Load, WhatTheUserSwitchedOffIsNoToolTime)
     EXPECT_THAT(pairs(location.tool), ElementsAre(std::pair(30, 40), std::pair(50, 60)));
 }
 
+TEST_F(Load, OtherToolsSwitchOffWhereTheUserDoes)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.define_no_attributes();
+        t.thread(0).enter(1, "MPI_Init").leave(2, "MPI_Init").measurement(10, false).measurement(20, true);
+        t.thread(0).flush(25, 30).enter(80, "MPI_Barrier").leave(90, "MPI_Barrier");
+    });
+    const auto& location = replay.processes[0].locations[0];
+    EXPECT_THAT(pairs(location.unrecorded), ElementsAre(std::pair(10, 20)));
+    EXPECT_THAT(pairs(location.tool), ElementsAre(std::pair(25, 30)));
+}
+
 TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
 {
     const auto& replay = load(1, [](TinyTrace& t) {
