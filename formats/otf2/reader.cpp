@@ -136,6 +136,7 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(c, happen<RmaCollectiveEnd>);
     OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(c, happen<RmaGroupSync>);
     OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(c, happen<RmaRequestLock>);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, happen<RmaAcquireLock>);
     OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(c, happen<RmaReleaseLock>);
     OTF2_EvtReaderCallbacks_SetRmaSyncCallback(c, happen<RmaSync>);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, happen<RmaPut>);
@@ -168,7 +169,6 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, happen_only<Mark>);
 
     using enum Other::Kind;
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_other<Unknown>);

@@ -328,6 +328,12 @@ struct RmaRequestLock {
     std::uint64_t lock;
     OTF2_LockType type;
 };
+struct RmaAcquireLock {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    std::uint64_t lock;
+    OTF2_LockType type;
+};
 struct RmaReleaseLock {
     OTF2_RmaWinRef window;
     std::uint32_t remote;
@@ -466,6 +472,7 @@ public:
     virtual void on(const Moment&, const event::RmaCollectiveEnd&) {}
     virtual void on(const Moment&, const event::RmaGroupSync&) {}
     virtual void on(const Moment&, const event::RmaRequestLock&) {}
+    virtual void on(const Moment&, const event::RmaAcquireLock&) {}
     virtual void on(const Moment&, const event::RmaReleaseLock&) {}
     virtual void on(const Moment&, const event::RmaSync&) {}
     virtual void on(const Moment&, const event::RmaPut&) {}

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -116,6 +117,7 @@ public:
     void on(const otf2::Moment&, const otf2::event::RmaCollectiveEnd&) override;
     void on(const otf2::Moment&, const otf2::event::RmaGroupSync&) override;
     void on(const otf2::Moment&, const otf2::event::RmaRequestLock&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaAcquireLock&) override;
     void on(const otf2::Moment&, const otf2::event::RmaReleaseLock&) override;
     void on(const otf2::Moment&, const otf2::event::RmaSync&) override;
     void on(const otf2::Moment&, const otf2::event::RmaPut&) override;
@@ -183,6 +185,7 @@ private:
     void add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, model::WindowEvent::Access access,
                       std::uint64_t bytes, std::uint64_t transfer);
     model::WindowEvent& add_window_event(model::WindowId window, model::WindowEvent::What what);
+    void add_lock(model::WindowId window, std::int32_t target, OTF2_LockType type);
     std::uint64_t take_pending(model::WindowId window, std::int32_t target);
     bool add_thread_record(model::Ns now, ThreadRecord::What what, std::uint32_t object = 0);
     void add_thread_record(const otf2::Moment& moment, ThreadRecord::What what, std::uint32_t object,
@@ -236,6 +239,7 @@ private:
     std::uint32_t in_degree_ = 0;                  // so many more,
     std::vector<std::uint32_t> in_neighbours_;     // behind these
     OpenRequests<Posted> open_;
+    std::set<std::pair<std::uint32_t, std::int32_t>> requested_locks_;         // by window and target
     std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
     std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events
 };

@@ -125,10 +125,27 @@ void EventLoader::on(const Moment& moment, const event::RmaRequestLock& record)
 {
     advance(moment);
     if (const WindowId window = window_of(record.window); window.valid()) {
-        WindowEvent& event = add_window_event(window, WindowEvent::What::Lock);
-        event.target = target_of(record.remote);
-        event.exclusive = record.type == OTF2_LOCK_EXCLUSIVE;
+        requested_locks_.emplace(window.value, target_of(record.remote));
+        add_lock(window, target_of(record.remote), record.type);
     }
+}
+
+/// What was requested before is known already. A lock that is taken in one step, which waits for it, has this alone.
+void EventLoader::on(const Moment& moment, const event::RmaAcquireLock& record)
+{
+    advance(moment);
+    if (const WindowId window = window_of(record.window); window.valid()) {
+        if (requested_locks_.erase({window.value, target_of(record.remote)}) == 0) {
+            add_lock(window, target_of(record.remote), record.type);
+        }
+    }
+}
+
+void EventLoader::add_lock(WindowId window, std::int32_t target, OTF2_LockType type)
+{
+    WindowEvent& event = add_window_event(window, WindowEvent::What::Lock);
+    event.target = target;
+    event.exclusive = type == OTF2_LOCK_EXCLUSIVE;
 }
 
 void EventLoader::on(const Moment& moment, const event::RmaReleaseLock& record)
@@ -138,6 +155,7 @@ void EventLoader::on(const Moment& moment, const event::RmaReleaseLock& record)
         WindowEvent& event = add_window_event(window, WindowEvent::What::Unlock);
         event.target = target_of(record.remote);
         event.bytes = take_pending(window, event.target);
+        requested_locks_.erase({window.value, event.target});  // had it never been granted
     }
 }
 

@@ -357,5 +357,57 @@ TEST_F(Foreign, FlushedBuffersOnThePath)
     EXPECT_EQ(r.path_us("[measurement]"), 150);
 }
 
+/// Rank 0 holds the lock of a window from 101 to 400; rank 1, which asked for it at 150, has it at 402.
+std::string path_of_locks(TinyTrace& t, bool are_requested)
+{
+    constexpr OTF2_RmaWinRef window = 7;
+    const OTF2_StringRef name = t.string("window");
+    const OTF2_CommRef world = t.comm_reference("world");
+    t.define_no_attributes();
+    t.define([=](OTF2_GlobalDefWriter* w) {
+        OTF2_GlobalDefWriter_WriteRmaWin(w, window, name, world, OTF2_RMA_WIN_FLAG_NONE);
+    });
+    const auto lock = [&](std::uint32_t rank, std::uint64_t enter, std::uint64_t leave) {
+        auto& thread = t.thread(rank).enter(enter, "MPI_Win_lock");
+        if (are_requested) {
+            thread.write([=](OTF2_EvtWriter* w) {
+                return OTF2_EvtWriter_RmaRequestLock(w, nullptr, enter, window, 0, 1, OTF2_LOCK_EXCLUSIVE);
+            });
+        }
+        thread.write([=](OTF2_EvtWriter* w) {
+            return OTF2_EvtWriter_RmaAcquireLock(w, nullptr, leave, window, 0, 1, OTF2_LOCK_EXCLUSIVE);
+        });
+        thread.leave(leave, "MPI_Win_lock");
+    };
+    const auto unlock = [&](std::uint32_t rank, std::uint64_t enter) {
+        t.thread(rank).enter(enter, "MPI_Win_unlock").write([=](OTF2_EvtWriter* w) {
+            return OTF2_EvtWriter_RmaReleaseLock(w, nullptr, enter + 1, window, 0, 1);
+        });
+        t.thread(rank).leave(enter + 1, "MPI_Win_unlock");
+    };
+    t.thread(0).enter(0, "main");
+    t.thread(1).enter(0, "main");
+    lock(0, 100, 101);
+    unlock(0, 400);
+    lock(1, 150, 402);
+    unlock(1, 700);
+    finalize_all(t, 2, 800);
+    t.close();
+    replayer::Replay loaded;
+    loaded.comm = MPI_COMM_SELF;
+    replayer::load::load(t.anchor(), loaded);
+    return tests::replay(loaded).path();
+}
+
+/// A lock that is taken in one step has an acquisition and no request.
+TEST_F(Foreign, LocksThatNobodyRequests)
+{
+    TinyTrace requested(scratch_.path() / "requested", 2, microseconds);
+    TinyTrace taken(scratch_.path() / "taken", 2, microseconds);
+    const std::string path = path_of_locks(requested, true);
+    EXPECT_THAT(path, HasSubstr("compute 0: 101-400 | transfer 0>1: 400-402 | compute 1: 402-700"));
+    EXPECT_EQ(path_of_locks(taken, false), path);
+}
+
 }  // namespace
 }  // namespace critpath::test
