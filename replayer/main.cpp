@@ -275,9 +275,24 @@ void run(Phases& phases, const Options& options, Replay& replay)
     }
 }
 
+/// A file that is not by what the trace in its directory is found: a slip of the hand, say, that says nothing of it.
+bool is_beside_anchor(const fs::path& given)
+{
+    constexpr const char* usual = "traces.otf2";
+    std::error_code ignored;  // what cannot be looked at is not there
+    if (fs::is_directory(given, ignored)) {
+        return false;
+    }
+    const bool has_usual = fs::exists(given.parent_path() / usual, ignored);
+    return has_usual ? given.filename() != usual : given.extension() != ".otf2";
+}
+
 /// What cpreport shows then is not what this replay should have said.
 void remember_failure(const Phases& phases, const Options& options, const Replay& replay, const Stopped& stopped)
 {
+    if (options.trace && is_beside_anchor(*options.trace)) {
+        return;
+    }
     const std::string trace = !replay.trace.empty() ? replay.trace : options.trace ? options.trace->string() : "";
     if (replay.rank == 0 && stopped.code() == ExitCode::BadTrace && !trace.empty() &&
         result::mark_failed_replay(trace, stopped.words())) {

@@ -331,6 +331,18 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.run_many(self.trace).code, DONE)
         self.assertIsNone(mark())
 
+    def test_another_file_beside_the_anchor_is_no_replay_of_the_trace(self):
+        """Refused, but the result there is as good as before."""
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        for name in ("traces.def", "notes.txt", "other.otf2"):
+            file = os.path.join(self.trace, name)
+            if not os.path.exists(file):
+                shutil.copyfile(os.path.join(self.trace, "traces.def"), file)
+            result = self.run_many(file)
+            self.assertEqual(result.code, BAD_TRACE, result)
+            self.assertEqual(len(result.messages), 1, result)
+        self.assertFalse(os.path.exists(os.path.join(self.trace, "critpath", "failed_replay.txt")))
+
     def test_full_disk_behind_standard_output(self):
         """By itself, since launchers read what their processes print."""
         for arguments in ([self.trace], ["--help"], ["--version"]):
