@@ -52,7 +52,7 @@ class Objects
 public:
     explicit constexpr Objects(spool::ObjectRecord::Type type) : type_(type) {}
 
-    /// A call that makes an object on `comm` is over. Also failed calls are counted: only some members may have failed.
+    /// A call that makes an object on `comm` is over, and counts there.
     ObjectOrigin next(MPI_Comm comm);
 
     /// Registers an object that `function` has made and writes its record. id -1 if there is no memory.

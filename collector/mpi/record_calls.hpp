@@ -9,6 +9,8 @@
 #include "collector/mpi/volume.hpp"
 #include "collector/sampling/sampling.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace critpath::preload
@@ -46,6 +48,23 @@ inline int error_class(int result)
 inline bool received(int result)
 {
     return result == MPI_SUCCESS || error_class(result) == MPI_ERR_TRUNCATE;
+}
+
+/// Whether a call that makes something on a communicator counts there. A failed one does, since only some members may
+/// have failed, but not if its arguments were bad: that is found before anything is sent, so that nobody else has taken
+/// part.
+inline bool counts_as_creation(FunctionId function, int result)
+{
+    if (result == MPI_SUCCESS) {
+        return true;
+    }
+    constexpr int bad_arguments[] = {MPI_ERR_ARG,  MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_DIMS, MPI_ERR_TOPOLOGY,
+                                     MPI_ERR_INFO, MPI_ERR_SIZE, MPI_ERR_DISP,  MPI_ERR_WIN};
+    const int error = error_class(result);
+    if (function == FunctionId::MPI_Cart_create && error == MPI_ERR_OTHER) {
+        return false;  // what Open MPI says of negative dimensions
+    }
+    return std::find(std::begin(bad_arguments), std::end(bad_arguments), error) == std::end(bad_arguments);
 }
 
 /// Bytes of a message. MPI_BYTE because the receive's type may be freed, and because a type with an unequal signature
@@ -399,8 +418,9 @@ inline std::uint64_t extra_of(std::int32_t id)
 inline void record_comm_create(Call& call, int result, MPI_Comm parent, const MPI_Comm* child)
 {
     Origin origin;
-    // Failed ones are counted, too: only some members may have failed.
-    if (process.communicators.next_child(parent, origin) && result == MPI_SUCCESS) {
+    const auto function = static_cast<FunctionId>(call.record().function);
+    if (counts_as_creation(function, result) && process.communicators.next_child(parent, origin) &&
+        result == MPI_SUCCESS) {
         spool::Record& record = call.record();
         record.comm = process.communicators.id(parent);
         if (*child != handles.comm_null) {

@@ -64,10 +64,10 @@ inline void set_target(spool::Record& record, const Object& window, int target)
 /// `size`: of this process's part, 0 for a dynamic window.
 inline void record_win_create(Call& call, int result, MPI_Aint size, MPI_Comm comm, const MPI_Win* win)
 {
-    const ObjectOrigin origin = process.windows.next(comm);
+    const auto function = static_cast<FunctionId>(call.record().function);
+    const ObjectOrigin origin = counts_as_creation(function, result) ? process.windows.next(comm) : ObjectOrigin();
     if (result == MPI_SUCCESS) {
         spool::Record& record = call.record();
-        const auto function = static_cast<FunctionId>(record.function);
         set_object(record, process.windows.add(key_of(*win), origin, function, PathEnd(), call.thread().spool));
         record.bytes = static_cast<std::uint64_t>(size);
     }
@@ -177,10 +177,10 @@ inline void set_file_bytes(spool::Record& record, FileData data, std::uint64_t b
 inline void record_file_open(Call& call, int result, MPI_Comm comm, const char* name, std::size_t length,
                              const MPI_File* fh)
 {
-    const ObjectOrigin origin = process.files.next(comm);
+    const auto function = static_cast<FunctionId>(call.record().function);
+    const ObjectOrigin origin = counts_as_creation(function, result) ? process.files.next(comm) : ObjectOrigin();
     if (result == MPI_SUCCESS) {
         spool::Record& record = call.record();
-        const auto function = static_cast<FunctionId>(record.function);
         const PathEnd end(name, length);
         set_object(record, process.files.add(key_of(*fh), origin, function, end, call.thread().spool));
     }

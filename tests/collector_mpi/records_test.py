@@ -113,6 +113,12 @@ class PointToPoint(Case):
             ],
         )
 
+    def test_creations_that_one_rank_alone_was_refused_do_not_count(self):
+        spools = [threads[0] for threads in self.records("refused_creations").spools]
+        duplicates = [{c.comm: c.gid for c in s.communicators}[s.call("MPI_Barrier").comm] for s in spools]
+        self.assertEqual(duplicates[0], duplicates[1])
+        self.assertEqual(spools[0].objects[0].gid, spools[1].objects[0].gid)
+
 
 class Requests(Case):
     def test_waitall(self):

@@ -485,6 +485,31 @@ static void errors(void)
     }
 }
 
+/* What rank 1 asks for alone is refused, so that rank 0 takes part in what follows only. */
+static void refused_creations(void)
+{
+    MPI_Comm comm;
+    MPI_Win window;
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+#ifdef OPEN_MPI /* MPICH does not look */
+        const int below_none = -3;
+        const int periodic = 0;
+        CHECK(MPI_Comm_split(WORLD, -77, 0, &comm) != MPI_SUCCESS);
+        CHECK(MPI_Cart_create(WORLD, 1, &below_none, &periodic, 0, &comm) != MPI_SUCCESS);
+#endif
+        CHECK(MPI_Comm_dup(WORLD, NULL) != MPI_SUCCESS);
+        CHECK(MPI_Comm_create(WORLD, MPI_GROUP_NULL, &comm) != MPI_SUCCESS);
+        CHECK(MPI_Win_create(buffer, -5, 1, MPI_INFO_NULL, WORLD, &window) != MPI_SUCCESS);
+    }
+    MPI_Comm_dup(WORLD, &comm);
+    MPI_Win_create(buffer, sizeof buffer, 1, MPI_INFO_NULL, WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
+
 /* More than an int can count. */
 static void large(void)
 {
@@ -549,6 +574,7 @@ static const struct Case cases[] = {
     {"get_status", get_status},
     {"get_status_and_free", get_status_and_free},
     {"errors", errors},
+    {"refused_creations", refused_creations},
     {"threads", threads},
 };
 
