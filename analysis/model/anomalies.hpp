@@ -78,7 +78,8 @@ struct Oddity {
 inline constexpr std::array oddities = {
     Oddity{"lost_records", "MPI calls that could not be kept when they were recorded, or were damaged since"},
     Oddity{"unresolved_records", "MPI calls that name what was not recorded"},
-    Oddity{"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
+    Oddity{"partners_unrecorded",
+           "operations whose partner was not recorded (recording off, a callback, or a freed request)"},
     Oddity{"foreign_operations", "messages and collectives with processes that are not in the trace (MPI_Comm_spawn)"},
     Oddity{"lost_samples", "samples that could not be kept when they were recorded"},
     Oddity{"unseen_unloads", "libraries that were unloaded unseen: samples of them may have other names, or none"},

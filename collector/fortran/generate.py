@@ -170,7 +170,7 @@ def body(function):
     before = behind = ""
     passed = [{"f_ierror": "ierror.get()"}.get(n, n) for n in names(parameters(function))]
     if function.has("status"):
-        before = "    FortranStatus own(f_status, call.recorded());\n"
+        before = f"    FortranStatus own(f_status, {c_wrappers.needs_status(function)});\n"
         passed = ["own.fortran()" if n == "f_status" else n for n in passed]
     if semantic_class == "pready":
         before = c_wrappers.ready(function, "from_fortran<MPI_Request>(*f_request)", "*f_{}".format)
@@ -191,7 +191,7 @@ def body(function):
         before=before,
         conversions=conversions(function, after),
         hits=f", f_{c_wrappers.hits(function)}" if c_wrappers.hits(function) else "",
-        followed="follow" if semantic_class in c_wrappers.FOLLOWED else "recorded",
+        followed=c_wrappers.condition(function),
         after=after,
         behind=behind,
     )

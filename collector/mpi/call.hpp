@@ -30,13 +30,22 @@ namespace critpath::preload
 
 using functions::FunctionId;
 
+/// Attributes are copied or deleted: callbacks of the application run.
+constexpr bool runs_callbacks(functions::SemanticClass semantic_class)
+{
+    using enum functions::SemanticClass;
+    return semantic_class == CommCreate || semantic_class == CommIdup || semantic_class == CommFree ||
+           semantic_class == WinFree;
+}
+
 class Call
 {
 public:
     /// To be made in the wrapper itself, which is what `caller` is about. Inlined, so that all that depends on the
     /// function alone is known when it is compiled.
     __attribute__((always_inline)) explicit Call(FunctionId function, const Caller& caller = CRITPATH_CALLER)
-        : caller_(caller), may_wait_(functions::may_wait(functions::info(function).semantic_class))
+        : caller_(caller), may_wait_(functions::may_wait(functions::info(function).semantic_class)),
+          runs_callbacks_(runs_callbacks(functions::info(function).semantic_class))
     {
         if (local.depth != 0) [[unlikely]] {
             notice_jump(caller);
@@ -45,6 +54,7 @@ public:
         if (depth_ == 0) {
             local.frame = reinterpret_cast<std::uintptr_t>(caller.stack);
             local.site = reinterpret_cast<std::uintptr_t>(caller.site);
+            local.callbacks_since = 0;
             if (process.phase.load(std::memory_order_relaxed) == Phase::Recording) {
                 thread_ = local.thread != nullptr ? local.thread : attach_thread();
             }
@@ -92,6 +102,19 @@ public:
         return recorded();
     }
 
+    /// Made by a callback of the application. MPI libraries make no such calls themselves where callbacks run: they
+    /// call their PMPI functions, or internal ones.
+    [[nodiscard]] bool is_in_callback() const { return !recorded() && local.callbacks_since != 0 && follows(); }
+
+    /// After the call: as recorded(), and as follow() in a callback, where it counts although it is not recorded.
+    bool counts()
+    {
+        if (is_in_callback() && follow()) [[unlikely]] {
+            record_.leave = now();
+        }
+        return recorded();
+    }
+
     /// The call is followed, but it will not be in the trace: a request that it makes must not be, either.
     [[nodiscard]] bool dropped() const { return dropped_; }
 
@@ -108,25 +131,30 @@ public:
         }
     }
 
-    /// Of a dropped call: since when recording is off; 0 if it is not dropped for that. Always the same.
+    /// Of a dropped call: since when recording is off or, in a callback, the call lasts that runs it; 0 if it is
+    /// dropped for another reason. Always the same.
     [[nodiscard]] std::uint64_t off_since()
     {
-        if (!dropped_ || is_inside_) {
+        if (!dropped_) {
             return 0;
         }
+        const std::uint32_t bit = group_bit(static_cast<FunctionId>(record_.function));
+        if (is_inside_ && (local.callbacks_since == 0 || control.includes(bit))) {
+            return local.callbacks_since;
+        }
         if (!knows_off_since_) {
-            off_since_ = control.off_since(*thread_, group_bit(static_cast<FunctionId>(record_.function)));
+            off_since_ = control.off_since(*thread_, bit);
             knows_off_since_ = true;
         }
         return off_since_;
     }
 
     /// Where what the call posts has its place, should it count without being recorded (spool::SkippedRecord): at the
-    /// call; of a dropped one where recording went off, or nowhere (0) if it is dropped for another reason.
+    /// call; of a dropped one at off_since(), or nowhere (0) if that is 0.
     [[nodiscard]] std::uint64_t since() { return dropped_ ? off_since() : record_.enter; }
 
-    /// Of a dropped call: the operation counts all the same (spool::SkippedRecord), if recording is only off. The peer
-    /// and the tag are those of the message.
+    /// Of a dropped call: the operation counts all the same (spool::SkippedRecord), if recording is only off or the
+    /// call is one of a callback. The peer and the tag are those of the message.
     void skip(Skipped::What what, std::int32_t comm, std::int32_t peer = -1, std::int32_t tag = -1);
 
     /// Calls the MPI library between two looks at the clock. `hits`: where a poll says whether it found anything; the
@@ -142,6 +170,9 @@ public:
         }
         thread_->spool.touch();
         record_.enter = now_before();
+        if (runs_callbacks_) {
+            local.callbacks_since = record_.enter;
+        }
         if (thread_->switches != control.switches() && !dropped_) [[unlikely]] {
             control.recorded_late(record_.enter);
         }
@@ -278,10 +309,10 @@ private:
         std::uint64_t begin;
         std::uint64_t end;
         thread_->spool.take_pause(begin, end);
+        skip_call();
         if (is_inside_) {
             return;
         }
-        skip_call();
         thread_->dropped_leave = record_.leave;
         thread_->counters.drop();
     }
@@ -334,6 +365,7 @@ private:
 
     Caller caller_;
     bool may_wait_;
+    bool runs_callbacks_;
     Thread* thread_ = nullptr;
     int depth_;  // before the call
     bool dropped_ = false;
@@ -349,6 +381,9 @@ inline void Call::skip(Skipped::What what, std::int32_t comm, std::int32_t peer,
     if (const std::uint64_t since = off_since(); since != 0 && comm >= 0) {
         const TableLock lock;
         process.skipped.add(what, comm, peer, tag, since, 1, thread_->spool);
+        if (is_inside_ && control.switches() % 2 == 0) {
+            process.skipped.write(thread_->spool);
+        }
     }
 }
 

@@ -34,7 +34,11 @@ A call is recorded alike in every language: from C and C++, from Fortran through
 made from Fortran fails, MPI does not say how each request has ended: those that are gone have no completion.
 
 A call from inside another one (an attribute callback, a reduction operation, an error handler, MPI itself) is a part of that one and
-not recorded; communicators, windows and files that are made or freed there are known all the same. A call that is left by an exception or
+not recorded; communicators, windows and files that are made or freed there are known all the same. Blocking messages and collectives of
+attribute callbacks that run while a communicator is duplicated or freed, or a window freed, count, so that those that come later are matched
+with what belongs to them. Others from inside do not, such as a message of an error handler, or one that a callback only starts: later ones of the same
+tag between the same ranks, or later collectives of the communicator, are then matched with those of one turn before. Who waited for whom is wrong from
+there on, and the sums at the end of `cpreplay` have a partner missing or dependencies that run backwards in time. A call that is left by an exception or
 `longjmp` out of an error handler or a signal handler is marked as failed, and taken to last until the thread's next call of MPI, since
 nobody knows when it was left. A program that loads the MPI library itself and finds its functions with `dlsym` is
 recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `mpi-ext.h`, but for persistent collectives:

@@ -109,6 +109,9 @@ FOLLOWED = """
     comm_create comm_create_group comm_dynamic comm_idup comm_free win_create win_free file_open file_close
 """.split()
 
+# What counts although a callback makes it, so that what comes later is matched with what belongs to it.
+COUNTED = "send recv sendrecv collective".split()
+
 # The handle is gone after the call, and another thread may get it again at once.
 TAKEN = {
     "comm_free": """\
@@ -127,7 +130,7 @@ TAKEN = {
 READY = "    const ReadyPartitions ready(call, {partitions}, {request});\n"
 
 # Calls that return a status: an own one stands in where the application ignores it.
-OWN_STATUS = "    OwnStatus own(status, call.recorded());\n"
+OWN_STATUS = "    OwnStatus own(status, {needed});\n"
 
 # Collectives in which every rank waits for every other: where clocks may be compared, also if nothing is recorded.
 WATCH_CLOCKS = "    watch_clocks(call, result, comm);\n"
@@ -206,6 +209,19 @@ def roles(function):
     return found
 
 
+def condition(function):
+    """What the function's Call says if there is something to do after the call."""
+    if function.semantic_class in FOLLOWED:
+        return "follow"
+    return "counts" if function.semantic_class in COUNTED else "recorded"
+
+
+def needs_status(function):
+    """Before the call."""
+    also = " || call.is_in_callback()" if function.semantic_class in COUNTED else ""
+    return f"call.recorded(){also}"
+
+
 def hits(function):
     """The argument that says whether a poll has found anything."""
     return "flag" if function.semantic_class in ("iprobe", "win_test", "parrived") else None
@@ -223,14 +239,14 @@ def wrapper(function):
     if function.semantic_class == "pready":
         before = ready(function, "request", str)
     if function.has("status"):
-        before += OWN_STATUS
+        before += OWN_STATUS.format(needed=needs_status(function))
         names["arguments"] = arguments.replace("status", "own.get()")
     return WRAPPER.format(
         **names,
         prototype=prototype(function),
         before=before,
         hits=f", {hits(function)}" if hits(function) else "",
-        condition="follow" if function.semantic_class in FOLLOWED else "recorded",
+        condition=condition(function),
         after=after,
         behind=WATCH_CLOCKS if is_all_to_all(function) else "",
     )

@@ -70,6 +70,7 @@ struct Local {
     Thread* thread;        // nullptr: has not recorded yet
     std::uintptr_t frame;  // of the outermost wrapper: stack pointer before the call (jump.hpp); 0: work of ours,
     std::uintptr_t site;   // and return address
+    std::uint64_t callbacks_since;          // and enter, if the application's attribute callbacks run within it; else 0
     std::uintptr_t stack_begin, stack_end;  // of the thread; 0 before it records
 };
 extern __thread Local local __attribute__((tls_model("initial-exec"), visibility("hidden")));

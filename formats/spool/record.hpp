@@ -396,8 +396,8 @@ struct ClockRecord {
 };
 static_assert(sizeof(ClockRecord) == 64);
 
-/// Operations that this process posted while the recording was off, or whose completion cannot be known (a receive
-/// whose request was freed): without them, those that are recorded before and after would be paired with the wrong
+/// Operations that this process posted while the recording was off or in an attribute callback, or that end unseen (a
+/// freed receive): without them, those that are recorded before and after would be paired with the wrong
 /// ones. Of a receive it counts where it was posted, but only once it has its message, which may be long after.
 struct SkippedRecord {
     enum What : std::uint8_t { Send, Receive, Collective };

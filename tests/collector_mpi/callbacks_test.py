@@ -77,6 +77,26 @@ class Callbacks(Case):
                 ],
             )
 
+    def test_communication_counts(self):
+        (caller,), (plain,) = self.callbacks("talking", 2).spools
+        self.assertEqual(plain.skipped, [])
+        dup = next(c.comm for c in plain.communicators if c.members == [0, 1] and c.comm != 0)
+        self.assertEqual(
+            sorted(caller.skipped),
+            [
+                ("collective", 0, -1, -1, 1),  # MPI_Comm_dup
+                ("collective", 0, -1, -1, 1),  # MPI_Barrier
+                ("collective", dup, -1, -1, 1),  # MPI_Comm_free
+                ("receive", 0, 1, 6, 1),
+                ("receive", 0, 1, 8, 1),
+                ("send", 0, 1, 5, 1),
+                ("send", 0, 1, 7, 1),
+            ],
+        )
+        freed = caller.call("MPI_Comm_free")
+        self.assertEqual(set(caller.skipped_since), {freed.enter})
+        self.assertEqual([c.name for c in caller.calls if c.comm == 0 and c.name != "MPI_Init"], ["MPI_Barrier"])
+
 
 if __name__ == "__main__":
     unittest.main()

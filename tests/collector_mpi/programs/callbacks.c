@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: the critpath authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns programs whose attribute callbacks make and free MPI objects: one a mode, named by the first argument. MPI gives
- * the handles of what was freed to what comes next. */
+ * Owns programs whose attribute callbacks make and free MPI objects, or communicate: one a mode, named by the first
+ * argument. MPI gives the handles of what was freed to what comes next. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -125,6 +125,43 @@ static void made_inside(void)
     MPI_Comm_free(&dup);
 }
 
+static int talk(MPI_Comm comm, int key, void* value, void* extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    MPI_Send(&rank, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD);
+    MPI_Recv(buffer, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1, 7, buffer, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm dup;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_free(&dup);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_SUCCESS;
+}
+
+/* What rank 0 does in a callback, rank 1 does without one. */
+static void talking(void)
+{
+    int key;
+    MPI_Comm owner;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, talk, &key, NULL);
+    MPI_Comm_dup(MPI_COMM_SELF, &owner);
+    if (rank == 0) {
+        MPI_Comm_set_attr(owner, key, NULL);
+    }
+    MPI_Comm_free(&owner);
+    if (rank == 1) {
+        MPI_Recv(buffer, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&rank, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 8, buffer, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Comm_dup(MPI_COMM_WORLD, &owner);
+        MPI_Comm_free(&owner);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Comm_free_keyval(&key);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char** argv)
 {
     const char* mode = argc == 2 ? argv[1] : "";
@@ -138,6 +175,8 @@ int main(int argc, char** argv)
         files();
     } else if (strcmp(mode, "made") == 0) {
         made_inside();
+    } else if (strcmp(mode, "talking") == 0) {
+        talking();
     }
     MPI_Finalize();
     return 0;
