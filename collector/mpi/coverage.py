@@ -204,7 +204,8 @@ NOT_RECORDED = [
     ),
     (
         "Generalised requests",
-        "what they stand for is the application's own work; MPI only keeps the flag",
+        "what they stand for is the application's own work; MPI only keeps the flag. A wait for one is a doubtful "
+        "delay of the waiting thread: the path does not lead to the thread that completes the request",
         "MPI_Grequest_start MPI_Grequest_complete",
     ),
     (
