@@ -114,6 +114,11 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
                                 ranks == 1 ? "rank" : "ranks", replay.size - ranks,
                                 replay.size - ranks == 1 ? "stays" : "stay", ranks));
     }
+    if (const std::size_t others = summary.no_ranks.size(); others > 0) {
+        phases.note(fmt::format("{} {} of the trace {} no rank of MPI and left out: {}{}", others,
+                                others == 1 ? "process" : "processes", others == 1 ? "is" : "are",
+                                summary.no_ranks.front(), others == 1 ? "" : ", ..."));
+    }
     if (on_any(replay.comm, summary.other_run)) {
         phases.note("events of some locations lie outside of the time of the run, as the definitions have it: files of "
                     "several runs may have been mixed");

@@ -92,7 +92,8 @@ struct Vocabulary {
 struct LoadedDefinitions {
     model::Definitions definitions;
     Vocabulary vocabulary;
-    bool clock_domains_known = false;  // the trace says which processes share a clock; otherwise the node decides
+    bool clock_domains_known = false;   // the trace says which processes share a clock; otherwise the node decides
+    std::vector<std::string> no_ranks;  // processes beside those of MPI, which are left out
 };
 
 /// Reads and checks the global definitions. `file` names the trace in messages. Throws Failure(BadTrace) if they

@@ -95,6 +95,7 @@ Summary load(const std::filesystem::path& anchor, Replay& replay)
     }
     Summary summary;
     summary.clock_domains_known = loaded.clock_domains_known;
+    summary.no_ranks = std::move(loaded.no_ranks);
     replay.owner = distribute(loaded.definitions.processes.size(), replay.size);
     select_owned(reader, loaded.definitions, replay);
     for (std::uint32_t p = 0; p < replay.owner.size(); ++p) {

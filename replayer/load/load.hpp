@@ -9,16 +9,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace critpath::replayer::load
 {
 
 /// How a load went on this process.
 struct Summary {
-    std::uint64_t events = 0;          // records read
-    double seconds = 0;                // for reading them
-    bool clock_domains_known = false;  // the trace says which processes share a clock
-    bool other_run = false;            // events lie outside of the time of the run, as the definitions have it
+    std::uint64_t events = 0;           // records read
+    double seconds = 0;                 // for reading them
+    bool clock_domains_known = false;   // the trace says which processes share a clock
+    bool other_run = false;             // events lie outside of the time of the run, as the definitions have it
+    std::vector<std::string> no_ranks;  // processes beside those of MPI, which are left out
 };
 
 /// By ProcessId, the process of a replay on `size` processes that owns it: contiguous blocks that differ by at most

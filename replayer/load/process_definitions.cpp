@@ -58,7 +58,8 @@ public:
     }
 
 private:
-    /// Rank order is that of the locations that MPI communicates with; processes without MPI follow by reference.
+    /// Rank order is that of the locations that MPI communicates with. A process that has none is no rank: nothing
+    /// leads from it to one. Without MPI, the order is that of the references.
     void order_processes()
     {
         std::unordered_map<OTF2_LocationRef, OTF2_LocationGroupRef> group_of;
@@ -77,8 +78,13 @@ private:
         }
         std::vector<OTF2_LocationGroupRef> others;
         for (const auto& group : in_.location_groups) {
-            if (group.type == OTF2_LOCATION_GROUP_TYPE_PROCESS) {
+            if (group.type != OTF2_LOCATION_GROUP_TYPE_PROCESS || process_of_group_.count(group.self) != 0) {
+                continue;
+            }
+            if (rank_location_.empty()) {
                 others.push_back(group.self);
+            } else {
+                out_.no_ranks.push_back(in_.text(group.name));
             }
         }
         std::sort(others.begin(), others.end());

@@ -206,6 +206,27 @@ TEST_F(Foreign, LocationsThatAreNoThreadsAndGroupsThatAreNoProcesses)
     EXPECT_THAT(tests::replay(loaded).path(), testing::HasSubstr("transfer 0>1: 49-52"));
 }
 
+/// Such as a daemon that another tool has seen as well: the run is that of the ranks.
+TEST_F(Foreign, ProcessesThatAreNoRanks)
+{
+    TinyTrace trace(scratch_.path() / "trace", 2, microseconds);
+    write_with(trace, [](TinyThread&, std::uint64_t) {});
+    const OTF2_StringRef name = trace.string("daemon");
+    trace.define([=](OTF2_GlobalDefWriter* w) {
+        OTF2_GlobalDefWriter_WriteLocationGroup(w, 5, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, 8,
+                                                OTF2_UNDEFINED_LOCATION_GROUP);
+        OTF2_GlobalDefWriter_WriteLocation(w, 5000, name, OTF2_LOCATION_TYPE_CPU_THREAD, 4, 5);
+    });
+    trace.close();
+    replayer::Replay loaded;
+    loaded.comm = MPI_COMM_SELF;
+    const replayer::load::Summary summary = replayer::load::load(trace.anchor(), loaded);
+    EXPECT_THAT(summary.no_ranks, ElementsAre("daemon"));
+    EXPECT_EQ(loaded.definitions.processes.size(), 2);
+    EXPECT_EQ(loaded.definitions.locations.size(), 2);
+    EXPECT_THAT(tests::replay(loaded).path(), testing::HasSubstr("transfer 0>1: 49-52"));
+}
+
 TEST_F(Foreign, AWorldThatIsTheGroupOfLocationsItself)
 {
     const auto& loaded = load(2, [](TinyTrace& t) {
