@@ -110,7 +110,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
     }
     for (const model::Oddity& oddity : model::oddities) {
         if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {
-            fmt::format_to(out, "note: {} {}\n", count, oddity.words);
+            fmt::format_to(out, "note: {} {}\n", count, model::words_of(oddity, fact(profile, "clock_domains")));
         }
     }
     if (fact(profile, "messages") == 0 && fact(profile, "unmatched_sends") > 0 &&

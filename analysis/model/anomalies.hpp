@@ -71,8 +71,15 @@ inline void add(Anomalies& sum, const Anomalies& more)
 
 struct Oddity {
     const char* fact;
-    const char* words;  // after the count
+    const char* words;                 // after the count
+    const char* on_one_clock = words;  // instead, where all ranks count as having one clock
 };
+
+/// `clock_domains`: how many clocks the ranks have, the fact of that name.
+inline const char* words_of(const Oddity& oddity, std::int64_t clock_domains)
+{
+    return clock_domains == 1 ? oddity.on_one_clock : oddity.words;
+}
 
 /// The facts of a result that should be zero, what concerns most of an analysis first.
 inline constexpr std::array oddities = {
@@ -92,7 +99,9 @@ inline constexpr std::array oddities = {
     Oddity{"unfinished_requests", "requests that never completed, or were freed before"},
     Oddity{"incomplete_collectives", "collectives that some members did not reach"},
     Oddity{"mismatched_collectives", "collectives whose members called different operations"},
-    Oddity{"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
+    Oddity{"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)",
+           "dependencies that run backwards in time (not all operations were recorded, or this is not one clock; "
+           "shortened to nothing)"},
     Oddity{"ignored_rma_records",
            "records of one-sided communication that the replay does not use (window unknown, other models)"},
     Oddity{"ignored_thread_records", "records of threads that fit to no others, or are not analyzed (tasks)"},

@@ -31,10 +31,12 @@ std::vector<std::string> notes_of_one_clock(const model::Profile& profile)
     const std::int64_t backwards = fact(profile, "clock_violations");
     if (part(backwards, fact(profile, "messages") + fact(profile, "collectives")) < many)
         return {};
-    return {fmt::format("Warning: {} backwards in time, although all ranks count as having one clock, so that this "
-                        "trace cannot tell which ranks the path is on. Does it name the nodes that they ran on?",
-                        backwards == 1 ? "1 dependency runs"
-                                       : count_text(static_cast<std::uint64_t>(backwards)) + " dependencies run")};
+    return {fmt::format(
+        "Warning: {} backwards in time, although all ranks count as having one clock, so that this "
+        "trace cannot tell which ranks the path is on. Does it name the nodes that they ran on, and was everything "
+        "recorded that they sent and received?",
+        backwards == 1 ? "1 dependency runs"
+                       : count_text(static_cast<std::uint64_t>(backwards)) + " dependencies run")};
 }
 
 }  // namespace

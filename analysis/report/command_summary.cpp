@@ -264,7 +264,8 @@ Table anomaly_table(const model::Profile& profile)
     std::vector<Row> rows;
     for (const model::Oddity& oddity : model::oddities) {
         if (fact(profile, oddity.fact) > 0)
-            rows.push_back({std::string(oddity.fact), fact(profile, oddity.fact), std::string(oddity.words)});
+            rows.push_back({std::string(oddity.fact), fact(profile, oddity.fact),
+                            std::string(model::words_of(oddity, fact(profile, "clock_domains")))});
     }
     return {"anomalies",
             "What was odd in this trace",

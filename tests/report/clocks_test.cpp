@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/model/anomalies.hpp"
 #include "analysis/report/clocks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
 
 namespace critpath::report
 {
@@ -58,8 +62,18 @@ TEST(ClockNotes, SayIfOneClockIsNotOne)
     EXPECT_THAT(
         clock_notes(with({{"path_ns", 1000}, {"clock_domains", 1}, {"messages", 101}, {"clock_violations", 1}})),
         IsEmpty());
-    EXPECT_THAT(notes(40), ElementsAre(AllOf(StartsWith("Warning: 40 dependencies run backwards in time"),
-                                             HasSubstr("Does it name the nodes"))));
+    EXPECT_THAT(notes(40),
+                ElementsAre(AllOf(StartsWith("Warning: 40 dependencies run backwards in time"),
+                                  HasSubstr("Does it name the nodes"), HasSubstr("was everything recorded"))));
+}
+
+TEST(ClockNotes, OneClockDoesNotDisagreeWithItself)
+{
+    const auto* const oddity =
+        std::ranges::find(model::oddities, std::string_view("clock_violations"), &model::Oddity::fact);
+    ASSERT_NE(oddity, model::oddities.end());
+    EXPECT_THAT(model::words_of(*oddity, 2), HasSubstr("clocks disagree"));
+    EXPECT_THAT(model::words_of(*oddity, 1), HasSubstr("not all operations were recorded"));
 }
 
 }  // namespace
