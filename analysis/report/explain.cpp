@@ -182,6 +182,17 @@ void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Ex
     add_excess(e);
 }
 
+/// Whether that is needed: what others take less hides a quarter of it in the sum, or more.
+bool hides_longer_ranks(const Explanation& e)
+{
+    const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter ||
+                                   e.verdict == Verdict::PersistentRank || e.verdict == Verdict::Transient;
+    const bool is_noise = e.verdict != Verdict::PersistentRank && !e.is_mostly_once();
+    const std::int64_t hidden_ns = e.longer_ns - (e.stretch->compared_ns - e.stretch->peers_ns);
+    return is_verdict_on_sum && e.cancelled > (is_noise ? cancelled_by_noise : balanced_within) &&
+           4 * hidden_ns >= e.longer_ns;
+}
+
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
 {
     const std::int64_t own = std::max(s.own_instructions, s.own_cycles);
@@ -552,7 +563,7 @@ bool Explanation::is_mostly_once() const
 bool Explanation::has_unequal_ranks() const
 {
     return knows_chance(*stretch) && persistent && !is_transient(*this) && stretch->fastest_rank >= 0 &&
-           cancelled > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
+           by_turns > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 bool Explanation::has_faster_ranks() const
@@ -594,8 +605,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
-    const double by_noise = e.is_mostly_once() ? balanced_within : cancelled_by_noise;
-    if ((e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter) && e.cancelled > by_noise) {
+    if (hides_longer_ranks(e)) {
         look_at_longer_ranks(profile, stretch, e);
         e.verdict = judge(e);
     }

@@ -143,8 +143,9 @@ struct ByLap {
 ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
              const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
 
-/// By index into `places`, some of `chosen`: the part of the time of gaps on the path that the other processes work,
-/// too, wherever they are in the program; their mean. Collective over `replay.comm`; the same on all processes.
+/// By index into `places`, some of `chosen`: the part of the time on the processor of gaps on the path that the other
+/// processes work, too, wherever they are in the program; their mean. Collective over `replay.comm`; the same on all
+/// processes.
 std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                    const Spans& spans, const std::vector<std::size_t>& places);
 

@@ -24,7 +24,7 @@ struct Question {
     std::uint32_t place;
     std::uint32_t occurrence;
     std::uint32_t process;
-    std::uint32_t times;  // that others must come there, too; 0: any number
+    std::uint32_t times;  // that others must come there, too, nearly; 0: any number
     std::int64_t ns;
 };
 
@@ -119,6 +119,12 @@ private:
     LastMeasured measured_;
 };
 
+/// One that comes to a call once more, or once less, does the same there; but not who comes there much more often.
+bool are_as_many(std::size_t a, std::size_t b)
+{
+    return 8 * (std::max(a, b) - std::min(a, b)) <= std::min(a, b);
+}
+
 /// What the owned processes have to say to the questions, but for the one that asks.
 std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& questions, std::vector<Gaps>& gaps,
                              const Chosen& chosen)
@@ -132,7 +138,7 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
             const Question& question = questions[i];
             const auto& list = chosen.gaps(question.place)[p];
             if (question.occurrence >= list.size() || process == question.process ||
-                (question.times != 0 && question.times != list.size()))
+                (question.times != 0 && !are_as_many(question.times, list.size())))
                 continue;
             sums[i].add(measured.of(chosen, question.place, gaps[p], list[question.occurrence]), question.ns);
         }

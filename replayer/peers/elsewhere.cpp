@@ -41,10 +41,10 @@ bool have_work_elsewhere(const Beside& gaps, const Beside& wider)
 
 /// Of who takes longer elsewhere in spans, too, that says nothing; but then gaps take about as many times as long as
 /// these.
-bool have_other_work(const Beside& gaps, const Beside& spans)
+bool have_other_work(const Beside& gaps, const Beside& wider)
 {
     constexpr double about = 2;
-    return spans.longer.ns > gaps.longer.ns && times_of_peers(gaps.sums) > about * times_of_peers(spans.sums);
+    return times_of_peers(gaps.sums) > about * times_of_peers(wider.sums);
 }
 
 /// Puts what is known of entries of `wider` in the place of what is known of stretches.
@@ -115,22 +115,21 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
             continue;
         const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
         const Beside of_gaps = beside(found, place), of_spans = beside(wider, entry);
-        if (!has_peers(of_gaps.sums) || have_work_elsewhere(of_gaps, of_spans) || have_other_work(of_gaps, of_spans))
+        if (!has_peers(of_gaps.sums) || have_work_elsewhere(of_gaps, of_spans) ||
+            (of_spans.longer.ns > of_gaps.longer.ns && have_other_work(of_gaps, of_spans)))
             replacement.replace(place, entry, *by);
     }
     replacement.finish();
 }
 
-/// Whether laps say more than gaps, or spans by one call, where the peers do not come by between the same two calls. If
-/// they do, laps must fit with what they do meanwhile, of which this part is work: who works while they wait is waited
-/// for, whatever they do at other times.
-bool say_more(const Beside& gaps, const Beside& laps, double others_at_work)
+/// Whether laps fit with what the others do meanwhile, of which this part is work: who works while they wait is waited
+/// for, whatever they do at other times. Who does not come by between the same two calls may have all of this work
+/// then.
+bool fit(const Beside& gaps, const Beside& laps, double others_at_work)
 {
-    constexpr double about = 0.25;
-    if (model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls)
-        return have_work_elsewhere(gaps, laps) || have_other_work(gaps, laps);
-    return have_work_elsewhere(gaps, laps) &&
-           1 / std::max(others_at_work, 1e-9) <= std::max(times_of_peers(laps.sums), 1.0) + about;
+    constexpr double about = 1.45;
+    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
+           1 / std::max(others_at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0);
 }
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
@@ -151,7 +150,8 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
-        if (has_peers(of_laps.sums) && say_more(of_gaps, of_laps, others[i]))
+        if (has_peers(of_laps.sums) && fit(of_gaps, of_laps, others[i]) &&
+            (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps)))
             replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }
     replacement.finish();

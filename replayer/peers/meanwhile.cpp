@@ -25,6 +25,7 @@ struct OwnMoment {
     Moment moment;
     std::size_t index;  // of the place
     std::int64_t ns;    // on the path, of all that it stands for
+    std::int64_t ran;   // of all of it, not without a processor: it may be long for that alone
 };
 
 /// Of [begin, end), what the first thread works; not what lies between two polls, which may be all that it does while
@@ -38,7 +39,7 @@ std::int64_t at_work(Gaps& gaps, const Spans& spans, model::Ns begin, model::Ns 
     return ns;
 }
 
-std::vector<OwnMoment> own_moments(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen,
+std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                    const std::vector<std::size_t>& places)
 {
     constexpr std::size_t is_not = SIZE_MAX;
@@ -52,7 +53,8 @@ std::vector<OwnMoment> own_moments(const Replay& replay, const std::vector<Gaps>
             if (index[on_path.place] != is_not && end > begin)
                 result.push_back({{begin, end, replay.processes[p].process.value},
                                   index[on_path.place],
-                                  on_path.ns * on_path.stands_for});
+                                  on_path.ns * on_path.stands_for,
+                                  std::max<std::int64_t>(end - begin - gaps[p].measure(on_path.gap).preempted, 1)});
         }
     return result;
 }
@@ -91,10 +93,9 @@ std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps
         for (const std::int64_t work :
              sum_answers(replay, work_meanwhile(replay, ask(replay, ready, round), gaps, spans), round, 1)) {
             const OwnMoment& own_moment = own[next++];
-            const auto length = static_cast<double>(own_moment.moment.end - own_moment.moment.begin);
+            const double part = static_cast<double>(work) / (others * static_cast<double>(own_moment.ran));
             sums[own_moment.index].ns += own_moment.ns;
-            sums[own_moment.index].at_work +=
-                rounded(static_cast<double>(own_moment.ns) * static_cast<double>(work) / (others * length));
+            sums[own_moment.index].at_work += rounded(static_cast<double>(own_moment.ns) * std::min(part, 1.0));
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(2 * sums.size()), MPI_INT64_T, MPI_SUM, replay.comm);

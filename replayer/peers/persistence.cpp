@@ -50,30 +50,44 @@ std::vector<std::int64_t> count_ranks(const Replay& replay, const Chosen& chosen
     return counts;
 }
 
-/// By place: as many occurrences as three of four have, of the ranks that come there at all.
-std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen& chosen)
+/// By place: the most occurrences, from `low` to `high`, that so many processes have (`needed`); `low` if none are.
+std::vector<std::int64_t> most_occurrences_of(const Replay& replay, const Chosen& chosen, std::vector<std::int64_t> low,
+                                              std::vector<std::int64_t> high, const std::vector<std::int64_t>& needed)
 {
-    const std::size_t places = chosen.places();
-    std::vector<std::int64_t> high(places, 0);  // no more than that
-    for (std::size_t place = 0; place < places; ++place)
-        for (const auto& list : chosen.gaps(place))
-            high[place] = std::max(high[place], static_cast<std::int64_t>(list.size()));
-    MPI_Allreduce(MPI_IN_PLACE, high.data(), static_cast<int>(places), MPI_INT64_T, MPI_MAX, replay.comm);
-    const std::vector<std::int64_t> all = count_ranks(replay, chosen, std::vector<std::int64_t>(places, 1));
-    std::vector<std::int64_t> low(places, 1);  // so many are common
-    std::vector<std::int64_t> middle(places);
+    std::vector<std::int64_t> middle(low.size());
     while (low != high) {
-        for (std::size_t place = 0; place < places; ++place)
+        for (std::size_t place = 0; place < low.size(); ++place)
             middle[place] = high[place] - (high[place] - low[place]) / 2;
         const auto have = count_ranks(replay, chosen, middle);
-        for (std::size_t place = 0; place < places; ++place) {
-            if (4 * have[place] >= 3 * all[place])
+        for (std::size_t place = 0; place < low.size(); ++place) {
+            if (have[place] >= needed[place])
                 low[place] = middle[place];
             else
                 high[place] = middle[place] - 1;
         }
     }
     return low;
+}
+
+/// By place: as many occurrences as three of four have, of the ranks that come there at all; or an eighth less, if more
+/// of them have so many. One that comes there once less must not be left out: in a ring it is the first one.
+std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen& chosen)
+{
+    const std::size_t places = chosen.places();
+    const std::vector<std::int64_t> one(places, 1);
+    std::vector<std::int64_t> high(places, 1);  // no more than that
+    for (std::size_t place = 0; place < places; ++place)
+        for (const auto& list : chosen.gaps(place))
+            high[place] = std::max(high[place], static_cast<std::int64_t>(list.size()));
+    MPI_Allreduce(MPI_IN_PLACE, high.data(), static_cast<int>(places), MPI_INT64_T, MPI_MAX, replay.comm);
+    std::vector<std::int64_t> needed = count_ranks(replay, chosen, one);
+    for (std::int64_t& ranks : needed)
+        ranks = (3 * ranks + 3) / 4;
+    const std::vector<std::int64_t> common = most_occurrences_of(replay, chosen, one, high, needed);
+    std::vector<std::int64_t> fewer = common;
+    for (std::int64_t& occurrences : fewer)
+        occurrences -= occurrences / 8;
+    return most_occurrences_of(replay, chosen, fewer, common, count_ranks(replay, chosen, fewer));
 }
 
 /// What an owned rank takes at a place in the mean, against the mean of all ranks: a logarithm, as fixed_log has it.
