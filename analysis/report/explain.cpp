@@ -165,14 +165,21 @@ void add_excess(Explanation& e)
         e.cause = Factor::Time;
 }
 
-/// Replaces the figures of all ranks by those of the ranks that take longer.
+/// Replaces the figures of all ranks by those of the ranks that take longer, if what others take less hides that they
+/// take a quarter longer, or more, than all together.
 void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Explanation& e)
 {
+    constexpr double hidden_from = 1.25;
+    const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter ||
+                                   e.verdict == Verdict::PersistentRank || e.verdict == Verdict::Transient;
+    const bool may_be_noise = e.verdict != Verdict::PersistentRank && !e.is_mostly_once();
     model::Difference longer;
     for (const model::StretchRank& rank : profile.stretch_ranks)
         if (rank.stretch == stretch && rank.longer_ns() > 0)
             longer.add(rank);
-    if (longer.compared == 0)
+    const double times = part(longer.compared_ns, std::max<std::int64_t>(longer.peers_ns, 1));
+    if (!is_verdict_on_sum || e.cancelled <= (may_be_noise ? cancelled_by_noise : balanced_within) ||
+        times < hidden_from * (1 + e.excess))
         return;
     model::Stretch s = *e.stretch;
     longer.compared = s.compared;  // of which some take much longer
@@ -180,17 +187,6 @@ void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Ex
     e.stretch = std::make_shared<const model::Stretch>(s);
     e.is_of_longer_ranks = true;
     add_excess(e);
-}
-
-/// Whether that is needed: what others take less hides a quarter of it in the sum, or more.
-bool hides_longer_ranks(const Explanation& e)
-{
-    const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter ||
-                                   e.verdict == Verdict::PersistentRank || e.verdict == Verdict::Transient;
-    const bool is_noise = e.verdict != Verdict::PersistentRank && !e.is_mostly_once();
-    const std::int64_t hidden_ns = e.longer_ns - (e.stretch->compared_ns - e.stretch->peers_ns);
-    return is_verdict_on_sum && e.cancelled > (is_noise ? cancelled_by_noise : balanced_within) &&
-           4 * hidden_ns >= e.longer_ns;
 }
 
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
@@ -605,10 +601,9 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
-    if (hides_longer_ranks(e)) {
-        look_at_longer_ranks(profile, stretch, e);
+    look_at_longer_ranks(profile, stretch, e);
+    if (e.is_of_longer_ranks)
         e.verdict = judge(e);
-    }
     if (e.verdict == Verdict::ThreadsInMpi)
         e.cause.reset();
     if (!is_transient(e))

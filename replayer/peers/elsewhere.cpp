@@ -21,14 +21,20 @@ struct Beside {
     Longer longer;
 };
 
-/// Ranks that take turns on the path are each other's peers: what one takes longer, another one takes less.
-bool is_much_longer(const Beside& gaps)
+/// How many times as long as their peers they take, all of them or those that take longer, if that is notable. Ranks
+/// that take turns on the path are each other's peers: what one takes longer, another one takes less.
+double most_times_of_peers(const Beside& gaps)
 {
     constexpr double notable = 0.05;  // of all at the place
-    const auto [ns, peers_ns] = gaps.longer;
-    const bool are_some = static_cast<double>(ns) > (much_longer - 1) * static_cast<double>(peers_ns) &&
-                          static_cast<double>(ns) > notable * static_cast<double>(gaps.sums.peers_ns);
-    return has_peers(gaps.sums) && (times_of_peers(gaps.sums) > much_longer || are_some);
+    const auto ns = static_cast<double>(gaps.longer.ns);
+    const auto peers_ns = static_cast<double>(std::max<std::int64_t>(gaps.longer.peers_ns, 1));
+    const double times = times_of_peers(gaps.sums);
+    return ns > notable * static_cast<double>(gaps.sums.peers_ns) ? std::max(times, 1 + ns / peers_ns) : times;
+}
+
+bool is_much_longer(const Beside& gaps)
+{
+    return has_peers(gaps.sums) && most_times_of_peers(gaps) > much_longer;
 }
 
 /// Whether the gaps of peers at a place are not all of their same work: if half of what a gap takes longer, or as much
@@ -44,7 +50,7 @@ bool have_work_elsewhere(const Beside& gaps, const Beside& wider)
 bool have_other_work(const Beside& gaps, const Beside& wider)
 {
     constexpr double about = 2;
-    return times_of_peers(gaps.sums) > about * times_of_peers(wider.sums);
+    return most_times_of_peers(gaps) > about * times_of_peers(wider.sums);
 }
 
 /// Puts what is known of entries of `wider` in the place of what is known of stretches.

@@ -75,6 +75,26 @@ TEST(ExplainTurns, OneLongTurnIsNeitherBalancedNorPersistent)
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
 }
 
+/// Of three, one always takes ten times as long. It is a peer of the others, which take less for that.
+TEST(ExplainTurns, WhatOthersTakeLessDoesNotHideTheSlowRank)
+{
+    model::Profile p = one_long_turn();
+    model::Stretch& s = p.stretches[0];
+    s.costliest_ns = 40 * ms;
+    s.peers_ns = 600 * ms;
+    s.processor_ns = 400 * ms;
+    s.fastest_time = 100'000'000;
+    p.stretch_shares = {{0, {1}, 100 * ms, 10, -320 * ms}, {0, {3}, 900 * ms, 10, 720 * ms}};
+    p.stretch_ranks[0].looked_at_ns = p.stretch_ranks[0].compared_ns = 900 * ms;
+    p.stretch_ranks[0].peers_ns = 90 * ms;
+    p.stretch_ranks[0].processor_ns = 810 * ms;
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.verdict, Verdict::PersistentRank);
+    EXPECT_DOUBLE_EQ(e.excess, 9);
+    p.stretch_ranks[0].peers_ns = 500 * ms;  // a bit more than in the sum
+    EXPECT_NEAR(explain(p, 0).excess, 400.0 / 600, 1e-9);
+}
+
 TEST(ExplainTurns, WhatHardlyCancelsIsBalanced)
 {
     model::Profile p = one_long_turn();

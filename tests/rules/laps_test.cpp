@@ -158,6 +158,63 @@ TEST(Laps, TurnsThatCancelAreNotUnequalWork)
     }
 }
 
+/// A token goes around: the first rank has it before it has ever received it, so that it comes by once less.
+TEST(Laps, WhoComesByOnceLessIsNotLeftOut)
+{
+    constexpr int ranks = 4, rounds = 40;
+    Program p(ranks);
+    std::int64_t time = 10;
+    std::vector<std::int64_t> waits(ranks, 10);
+    for (int round = 0; round < rounds; ++round)
+        for (int rank = 0; rank < ranks; ++rank) {
+            const auto self = static_cast<std::size_t>(rank);
+            if (round > 0 || rank > 0)
+                p[rank].recv({waits[self], time + 1}, (rank + ranks - 1) % ranks);
+            time += 1 + (rank == 0 ? 5000 : 500);
+            p[rank].send({time, time + 1}, (rank + 1) % ranks);
+            waits[self] = time + 1;
+        }
+    p[0].recv({waits[0], time + 2}, ranks - 1);
+    p.finish(time + 3);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Send");
+    EXPECT_EQ(s.ranks, ranks);
+    EXPECT_EQ(s.occurrences, rounds - 1);
+    EXPECT_EQ(s.slowest_rank, 0);
+    EXPECT_GT(rank_share(s), 0.99);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e8, 1e6);
+    ASSERT_FALSE(r.profile.stretch_ranks.empty());
+    const model::StretchRank first = rank_of(r, 0);
+    EXPECT_NEAR(static_cast<double>(first.compared_ns) / static_cast<double>(first.peers_ns), 10, 0.1);
+}
+
+/// Both work all the time; one of them sends once more than it receives.
+TEST(Laps, OneCallMoreOrLessIsAsOften)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    constexpr int items = 40;
+    p[0].send({time + 3000, time + 3001}, 1);
+    for (int item = 0; item < items; ++item) {
+        const std::int64_t next = time + 3010;
+        p[1].recv({item == 0 ? time : time + 3002, next - 5}, 0);
+        p[1].send({next - 4, next - 3}, 0);
+        p[0].recv({next + 3000 - 8, next + 3000 - 5}, 1);
+        if (item + 1 < items)
+            p[0].send({next + 3000, next + 3001}, 1);
+        time = next;
+    }
+    p.finish(time + 3010);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    for (const model::Stretch& s : r.profile.stretches) {
+        if (s.compared > 2) {
+            EXPECT_LT(times_of_peers(s), 1.1);
+        }
+    }
+}
+
 /// What one rank does once, while the others do not wait yet, nobody else does.
 TEST(Laps, WhatComesOnceIsNotBalancedByWhoDoesNotWait)
 {
