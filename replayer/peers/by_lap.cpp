@@ -56,12 +56,6 @@ private:
     std::vector<model::ContextId> calls_;  // by list
 };
 
-/// How many of `gaps`, ascending, are in [first, end).
-std::uint32_t count_between(const std::vector<std::uint32_t>& gaps, std::size_t first, std::size_t end)
-{
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(gaps, end) - std::ranges::lower_bound(gaps, first));
-}
-
 }  // namespace
 
 ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
@@ -93,7 +87,6 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
             const std::uint32_t i = index[on_path.place];
             if (i == is_none)
                 continue;
-            const std::vector<std::uint32_t>& at_place = chosen.gaps(on_path.place)[p];
             for (const std::size_t place : {2 * std::size_t{i}, 2 * std::size_t{i} + 1}) {
                 // What is behind the last such call is in no lap, as what is before the first one.
                 const std::vector<std::uint32_t>& list = found.gaps(place)[p];
@@ -104,7 +97,6 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
                 on_path.place = static_cast<std::uint32_t>(place);
                 on_path.entry = is_in ? first : on_path.gap;
                 on_path.occurrence = is_in ? static_cast<std::uint32_t>(lap) : Chosen::no_occurrence;
-                on_path.others = is_in ? count_between(at_place, first, end) - 1 : 0;
                 found.on_path[p].push_back(on_path);
             }
         }

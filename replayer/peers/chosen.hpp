@@ -28,7 +28,6 @@ struct Chosen {
         std::int64_t stands_for;          // so many gaps, itself among them
         std::uint32_t gap;                // itself
         std::uint32_t entry;              // as those of lists
-        std::uint32_t others = 0;         // so many more gaps at the place, of this process, are in the entry
     };
     static constexpr std::uint32_t no_occurrence = UINT32_MAX;
     struct Total {

@@ -32,9 +32,8 @@ struct OwnGap {
     Question question;
     std::int64_t path_ns;
     std::int64_t stands_for;
-    std::int64_t others;  // as Chosen::OnPath has it
-    Gap gap;              // or the span that it is in
-    Gap itself;           // what it is has nothing to do with the rest of the span
+    Gap gap;     // or the span that it is in
+    Gap itself;  // what it is has nothing to do with the rest of the span
     model::Ns begin, end;
 };
 
@@ -103,7 +102,6 @@ private:
         return {question,
                 on_path.ns,
                 on_path.stands_for,
-                on_path.others,
                 gap,
                 itself,
                 gaps.begin_of(on_path.entry),
@@ -232,7 +230,7 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     difference.peers_page_faults += on_path(others.page_faults / others.processes);
     sums.migrations += on_path(gap.migrations);
     sums.peers_migrations += on_path(others.migrations / others.processes);
-    accounts.longer_ns += times * rounded(static_cast<double>(own.path_ns - parts.peers) / part) / (1 + own.others);
+    accounts.longer_ns += times * rounded(static_cast<double>(own.path_ns - parts.peers) / part);
     return times * (own.path_ns - parts.peers);
 }
 

@@ -159,7 +159,8 @@ TEST(ExplainThreads, ThreadsAreNoReasonWhereAnotherPartIsLarger)
     s.blocked_ns = -110 * ms;
     EXPECT_GE(2 * explain(p, 0).longer_for_threads_ns(), 500 * ms);
     EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
-    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("longer than its peers (no processor and longer on the processor)"));
+    EXPECT_THAT(explain(p, 0).headline(),
+                HasSubstr("longer than its peers (no processor and longer on the processor)"));
     s.preempted_ns = s.own_preempted_ns = 290 * ms;
     s.blocked_ns = -90 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Threads);

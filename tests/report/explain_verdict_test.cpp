@@ -278,8 +278,9 @@ TEST(Explain, BalancedShorterAndAlone)
     s.compared = 4;
     s.compared_ns = 400 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
-    EXPECT_THAT(sentence(p),
-                HasSubstr("No peers for 60 % of it: no other rank comes here between the same two MPI calls as often."));
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr("No peers for 60 % of it: no other rank comes here between the same two MPI calls as often."));
     s.compared = s.compared_ns = s.peers_ns = s.processor_ns = 0;
     EXPECT_THAT(
         sentence(p),
