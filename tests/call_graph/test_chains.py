@@ -44,7 +44,7 @@ class Chains(harness.Case):
 
     def record_tree(self, tree, mode, *arguments):
         return harness.run(harness.tool("cpcollect"), "-q", "-F", "1997", "-o", self.trace, "--call-graph", mode,
-                           os.path.join(TREES, tree), "0.25", *arguments, cwd=self.scratch)
+                           os.path.join(TREES, tree), "0.5", *arguments, cwd=self.scratch)
 
     def sample(self, tree, mode):
         """By function in which the samples are: how often it was reached by which chain."""
