@@ -173,13 +173,13 @@ void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Ex
     const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter ||
                                    e.verdict == Verdict::PersistentRank || e.verdict == Verdict::Transient;
     const bool may_be_noise = e.verdict != Verdict::PersistentRank && !e.is_mostly_once();
+    if (!is_verdict_on_sum || e.cancelled <= (may_be_noise ? cancelled_by_noise : balanced_within))
+        return;
     model::Difference longer;
     for (const model::StretchRank& rank : profile.stretch_ranks)
         if (rank.stretch == stretch && rank.longer_ns() > 0)
             longer.add(rank);
-    const double times = part(longer.compared_ns, std::max<std::int64_t>(longer.peers_ns, 1));
-    if (!is_verdict_on_sum || e.cancelled <= (may_be_noise ? cancelled_by_noise : balanced_within) ||
-        times < hidden_from * (1 + e.excess))
+    if (part(longer.compared_ns, std::max<std::int64_t>(longer.peers_ns, 1)) < hidden_from * (1 + e.excess))
         return;
     model::Stretch s = *e.stretch;
     longer.compared = s.compared;  // of which some take much longer

@@ -26,8 +26,10 @@ public:
     /// The number of the list for the call, which may have one.
     std::uint32_t add(model::ContextId call)
     {
-        if (list_of_[call.value] == is_none)
-            list_of_[call.value] = static_cast<std::uint32_t>(calls_.size()), calls_.push_back(call);
+        if (list_of_[call.value] == is_none) {
+            list_of_[call.value] = static_cast<std::uint32_t>(calls_.size());
+            calls_.push_back(call);
+        }
         return list_of_[call.value];
     }
     [[nodiscard]] const std::vector<model::ContextId>& calls() const { return calls_; }
