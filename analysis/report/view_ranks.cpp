@@ -43,10 +43,10 @@ struct Carrier {
 };
 
 /// What the ranks of a run compute.
-class Computation
+class ComputedTime
 {
 public:
-    explicit Computation(const model::Profile& profile)
+    explicit ComputedTime(const model::Profile& profile)
         : computed_ns_(profile.processes.size(), 0), path_ns_(profile.processes.size(), 0)
     {
         for (std::size_t i = 0; i < profile.locations.size(); ++i)
@@ -263,7 +263,7 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
         document.notes.push_back(std::move(note));
     if (!known.computed)
         return document;
-    const Computation computation(request.profile);
+    const ComputedTime computation(request.profile);
     document.fields.push_back({"path_computed_seconds", "", Seconds{computation.path_ns()}});
     document.fields.push_back({"mean_computed_seconds", "", time_or_none(computation.mean_ns())});
     if (computation.mean_ns())
@@ -279,7 +279,7 @@ Document rank_view(const HotspotRequest& request)
 {
     if (!request.selection.module.empty())
         return module_rank_view(request);
-    const Computation computation(request.profile);
+    const ComputedTime computation(request.profile);
     std::vector<Carrier> ranks;
     for (std::uint32_t rank = 0; rank < request.profile.processes.size(); ++rank) {
         if (!request.selection.has_rank({rank}))
@@ -305,7 +305,7 @@ Document node_view(const HotspotRequest& request)
 {
     if (!request.selection.module.empty())
         return module_node_view(request);
-    const Computation computation(request.profile);
+    const ComputedTime computation(request.profile);
     std::map<std::string, std::size_t> places;
     std::vector<Carrier> nodes;
     for (std::uint32_t rank = 0; rank < request.profile.processes.size(); ++rank) {
@@ -336,7 +336,7 @@ Document thread_view(const HotspotRequest& request)
     segments.check(request.profile);
     const result::Attributions attributions(request.request.trace);
     attributions.check(request.profile);
-    const std::optional<std::int64_t> mean_ns = Computation(request.profile).mean_ns();
+    const std::optional<std::int64_t> mean_ns = ComputedTime(request.profile).mean_ns();
     std::vector<Carrier> threads(request.profile.locations.size());
     for (std::size_t i = 0; i < threads.size(); ++i) {
         threads[i].name = request.profile.locations[i];

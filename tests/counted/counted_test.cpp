@@ -3,7 +3,7 @@
 //
 // What a group of hardware events counts, from the raw samples of a thread through the archive and the loader to the
 // table of the result. Times are ns.
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "collector/archive/recover.hpp"
 #include "replayer/load/load.hpp"
 #include "tests/archive/spool_builder.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Where a rank is blocked, as is said of stretches of which it is plain.
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

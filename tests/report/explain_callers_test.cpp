@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Who has the work of a stretch done, and what is inlined where it is done.
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

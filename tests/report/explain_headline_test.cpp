@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

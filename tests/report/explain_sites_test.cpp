@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Peers that come from calls at different places of the program.
-#include "analysis/report/explain_sites.hpp"
+#include "analysis/report/explain/sites.hpp"
 #include "analysis/report/lines.hpp"
 #include "tests/report/stretches.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is said of figures whose meaning is plain.
-#include "analysis/report/explain_beside.hpp"
-#include "analysis/report/explain_misses.hpp"
+#include "analysis/report/explain/beside.hpp"
+#include "analysis/report/explain/misses.hpp"
 #include "analysis/report/lines.hpp"
 #include "tests/report/stretches.hpp"
 

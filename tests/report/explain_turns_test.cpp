@@ -3,7 +3,7 @@
 //
 // What explain says where ranks are on the path by turns, where one time makes the difference, and where several causes
 // do.
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Whose time it is, and whether always.
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

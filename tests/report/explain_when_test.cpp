@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // When a stretch takes longer than on its peers, of runs of which that is plain.
-#include "analysis/report/explain_table.hpp"
-#include "analysis/report/explain_when.hpp"
+#include "analysis/report/explain/table.hpp"
+#include "analysis/report/explain/when.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/report/stretches.hpp"
 
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 // Owns the table of `cpreport explain`: a row a stretch; what each column has of it stands beside its name.
 #pragma once
 
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "analysis/report/table.hpp"
 
 namespace critpath::report

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_remedy.hpp"
+#include "analysis/report/explain/remedy.hpp"
 
-#include "analysis/report/explain_misses.hpp"
+#include "analysis/report/explain/misses.hpp"
 
 #include <fmt/format.h>
 

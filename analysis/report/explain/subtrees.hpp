@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
-#include "analysis/report/explain_callers.hpp"
+#include "analysis/report/explain/callers.hpp"
 
 #include <cstddef>
 #include <functional>

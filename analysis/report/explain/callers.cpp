@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_callers.hpp"
+#include "analysis/report/explain/callers.hpp"
 
 #include "analysis/report/application.hpp"
 #include "analysis/report/function_name.hpp"

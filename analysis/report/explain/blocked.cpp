@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_blocked.hpp"
+#include "analysis/report/explain/blocked.hpp"
 
 #include "analysis/model/pseudo_rows.hpp"
-#include "analysis/report/explain_subtrees.hpp"
+#include "analysis/report/explain/subtrees.hpp"
 #include "analysis/report/numbers.hpp"
 
 #include <algorithm>

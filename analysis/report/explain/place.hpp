@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 #include "formats/binary/source_lines.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_subtrees.hpp"
+#include "analysis/report/explain/subtrees.hpp"
 
 #include <algorithm>
 #include <vector>

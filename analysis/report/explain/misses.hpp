@@ -5,7 +5,7 @@
 // (docs/ALGORITHM, "Explanations")
 #pragma once
 
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 
 #include <string>
 #include <string_view>

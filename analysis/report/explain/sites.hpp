@@ -5,7 +5,7 @@
 // behind these may be different work: a master and its one worker meet between calls of the same two functions.
 #pragma once
 
-#include "analysis/report/explain_when.hpp"
+#include "analysis/report/explain/when.hpp"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_place.hpp"
+#include "analysis/report/explain/place.hpp"
 
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"

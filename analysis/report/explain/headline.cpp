@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the line above the sentences about an explanation: who, where, by how much, and the verdict.
-#include "analysis/report/explain.hpp"
-#include "analysis/report/explain_misses.hpp"
+#include "analysis/report/explain/explain.hpp"
+#include "analysis/report/explain/misses.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"

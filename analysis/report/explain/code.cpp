@@ -4,10 +4,10 @@
 // Owns what is said of the code that the path is in: which functions take the time of a stretch, and how much of it
 // they take on other threads, which the one on the path waits for.
 #include "analysis/model/pseudo_rows.hpp"
-#include "analysis/report/explain.hpp"
-#include "analysis/report/explain_blocked.hpp"
-#include "analysis/report/explain_callers.hpp"
-#include "analysis/report/explain_subtrees.hpp"
+#include "analysis/report/explain/blocked.hpp"
+#include "analysis/report/explain/callers.hpp"
+#include "analysis/report/explain/explain.hpp"
+#include "analysis/report/explain/subtrees.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"

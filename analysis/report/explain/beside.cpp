@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_beside.hpp"
+#include "analysis/report/explain/beside.hpp"
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain_sites.hpp"
+#include "analysis/report/explain/sites.hpp"
 
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"

@@ -5,8 +5,8 @@
 // for longer than its peers. (docs/ALGORITHM, "Explanations")
 #pragma once
 
-#include "analysis/report/explain.hpp"
-#include "analysis/report/explain_callers.hpp"
+#include "analysis/report/explain/callers.hpp"
+#include "analysis/report/explain/explain.hpp"
 
 #include <cstddef>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/division/windows.hpp"
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 
 #include <cstddef>
 #include <span>

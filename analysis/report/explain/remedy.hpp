@@ -4,7 +4,7 @@
 // Owns what to do about what makes a stretch long. (docs/ALGORITHM, "Explanations")
 #pragma once
 
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/report/explain.hpp"
+#include "analysis/report/explain/explain.hpp"
 
-#include "analysis/report/explain_misses.hpp"
-#include "analysis/report/explain_place.hpp"
+#include "analysis/report/explain/misses.hpp"
+#include "analysis/report/explain/place.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what of a stretch is no work of its thread, in words.
+#include "analysis/report/explain/losses_words.hpp"
+
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// "in read_config (96 %)", "as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.
+std::string place_in_words(const BlockedAt& at)
+{
+    constexpr double sure = 0.9;
+    const std::string of_all = whole_percent(at.in->share);
+    return at.seen >= sure ? fmt::format("in {} ({})", at.in->short_name, of_all)
+                           : fmt::format("as it seems in {} ({}; seen for {} of it)", at.in->short_name, of_all,
+                                         whole_percent(at.seen));
+}
+
+/// ", in step (98 %); what it is blocked longer than its peers is in read_config (96 %)"
+std::string blocked_in_words(const Explanation& e)
+{
+    const BlockedAt &all = e.code.blocked, &more = e.blocked_to_mend();
+    std::string words = all.in ? ", " + place_in_words(all) : "";
+    if (&more != &all && (!all.in || all.in->name != more.in->name))
+        words += fmt::format("; what it is blocked longer than its peers is {}", place_in_words(more));
+    return words;
+}
+
+}  // namespace
+
+std::string losses_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const Losses losses = e.losses();
+    std::string words;
+    if (part(losses.preempted_ns, s.path_ns) >= off_from)
+        words += fmt::format(" It lacked a processor for {} of that.", duration_text(losses.preempted_ns));
+    const std::string threads = threads_in_words(e);
+    words += threads;
+    if (part(losses.blocked_ns, s.path_ns) >= off_from)
+        words += fmt::format(" It was blocked {}for {} of that{}.", threads.empty() ? "" : "otherwise ",
+                             duration_text(losses.blocked_ns), blocked_in_words(e));
+    if (losses.not_sampled_ns > 0)
+        words += fmt::format(" It was not sampled for {} of that.", duration_text(losses.not_sampled_ns));
+    if (e.has_more_migrations()) {
+        const std::string of_peers = s.peers_migrations > 0
+                                         ? counted(static_cast<std::uint64_t>(s.peers_migrations), "time") + " each"
+                                         : "never";
+        words +=
+            fmt::format(" It came back on another processor {} times, its peers {}: see whether ranks are bound to "
+                        "processors.",
+                        count_text(static_cast<std::uint64_t>(s.migrations)), of_peers);
+    }
+    if (!e.has_more_faults())
+        return words;
+    // They are counted with samples.
+    const std::string_view at_least = losses.not_sampled_ns > 0 ? "at least " : "";
+    words +=
+        fmt::format(" {} had {}{}, its peers {} each", e.faults.rank ? fmt::format("Rank {}", *e.faults.rank) : "It",
+                    at_least, counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
+                    count_text(static_cast<std::uint64_t>(e.faults.peers)));
+    if (e.cause == Factor::PageFaults && e.faults.own > e.faults.peers)
+        words += fmt::format(": {} more time on the processor for each that they did not have",
+                             duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)));
+    return words + ".";
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the verdict on a stretch, and what to do about it, in words.
+#include "analysis/report/explain/verdict_words.hpp"
+
+#include "analysis/report/explain/parts_words.hpp"
+#include "analysis/report/explain/remedy.hpp"
+#include "analysis/report/explain/times_words.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr double worth_advice = 1.0 / model::least_stretch_parts;  // of the path: less is not worth doing something
+
+/// What to do, behind `separator`; nothing where it would gain next to nothing.
+std::string advice(const Explanation& e, std::string_view separator, std::string_view what)
+{
+    return e.could_gain() < worth_advice ? "" : fmt::format("{}{}", separator, what);
+}
+
+/// What takes longer may be work that others could do.
+bool may_be_work(const Reason& e)
+{
+    return !e.cause || *e.cause < Factor::Preempted || *e.cause == Factor::Time;
+}
+
+/// What the others do between other calls need not be the same work: then there is nothing to share.
+std::string_view provided(const Explanation& e)
+{
+    const bool is_of_other_calls = model::ComparedBy{e.stretch->compared_by} != model::ComparedBy::BothCalls;
+    return may_be_work(e) && is_of_other_calls ? "if the others do the same work there, " : "";
+}
+
+constexpr std::string_view look_at_these_times =
+    "look at what it does then and not at other times, and what disturbs it";
+
+/// Of what comes by turns.
+std::string remedy_of_some(const Explanation& e)
+{
+    if (!may_be_work(e))
+        return remedy_of(*e.cause, e).one;
+    return e.longer_share >= mostly_from ? std::string(look_at_these_times) : "noise, or work that moves between ranks";
+}
+
+/// What makes nearly as much of the difference as the cause.
+std::string second_in_words(const Explanation& e)
+{
+    const Reason& reason = e.reason();
+    const bool is_blocked = *e.second == Factor::Blocked;
+    const bool is_preempted = *e.second == Factor::Preempted;
+    const double part =
+        is_blocked || is_preempted ? reason.parts[static_cast<std::size_t>(*e.second)] : on_processor_part(reason);
+    const char* const what = is_blocked     ? "to be blocked"
+                             : is_preempted ? "to lack a processor"
+                                            : "time on the processor";
+    return fmt::format(
+        " Nearly as much comes of another cause, {} ({:+} %{}){}.", what, rounded_percent(part / whole_of(reason)),
+        are_parts_of_difference(reason) ? " of the difference" : "", advice(e, ": ", remedy_of(*e.second, e).one));
+}
+
+/// ": find out ...", where all ranks do what this one does.
+std::string remedy_for_all(const Explanation& e)
+{
+    const std::optional<MainLoss> loss = e.main_loss();
+    if (!loss)
+        return "";
+    if (loss->cause == Factor::Preempted)
+        return advice(e, ": ", "find out who else uses their processors: more threads than processors, other programs");
+    if (loss->cause == Factor::Blocked)
+        return advice(e, ": ", fmt::format("find out what they wait for {}", waited_for(e)));
+    return advice(e, ": ", remedy_of(Factor::Threads, e).one);
+}
+
+/// Likewise, where no other does.
+std::string remedy_for_one(const Explanation& e, std::string_view separator)
+{
+    const std::optional<MainLoss> loss = e.main_loss();
+    if (loss && loss->cause != Factor::Preempted && e.are_threads_in_mpi)
+        return fmt::format("{}what it waits for may be another rank, since other threads than the first call MPI, too",
+                           separator);
+    return loss ? advice(e, separator, remedy_of(loss->cause, e).one) : "";
+}
+
+std::string who_always(const Explanation& e)
+{
+    const std::int64_t slowest = e.stretch->slowest_rank;
+    if (e.is_always_one_rank())
+        return fmt::format("rank {}", slowest);
+    return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
+}
+
+/// How often it is so, as far as what is persistent tells.
+std::string_view how_often(const Explanation& e)
+{
+    constexpr double nearly_all = 0.9;
+    return *e.persistent >= nearly_all ? "Always" : "Mostly";
+}
+
+/// Where those that take less are on the path, too, which is a whole that moving work does not make shorter.
+std::string_view turns_in_words(const Explanation& e)
+{
+    return e.by_turns > balanced_within && may_be_work(e) && e.could_gain() >= worth_advice
+               ? " But ranks that take less are on the path by turns, too: while they wait for "
+                 "each other, to move work between them gains nothing, unless one is slower at "
+                 "the same work."
+               : "";
+}
+
+std::string no_peers_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const model::Stretch& s = *e.stretch;
+    if (profile.processes.size() < 2)
+        return fmt::format(" There is no other rank{}.", remedy_for_one(e, ": "));
+    return fmt::format(
+        " {}: no other rank comes here between the same two MPI calls{} as often{}.",
+        s.compared == 0 ? std::string("No peers")
+                        : fmt::format("No peers for {} of it", whole_percent(1 - part(s.compared_ns, s.looked_at_ns))),
+        s.compared == 0 ? ", or to one of them" : "", remedy_for_one(e, "; "));
+}
+
+/// ", 30 of these among the 31 from 0.374 s to 0.432 s"
+std::string part_of_run_in_words(const PartOfRun& p)
+{
+    return fmt::format(", {} of these among the {} from {} s to {} s",
+                       count_text(static_cast<std::uint64_t>(p.much_longer)),
+                       count_text(static_cast<std::uint64_t>(p.times)), down_to(p.begin_ns), up_to(p.end_ns));
+}
+
+std::string transient_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const bool is_one = e.longer_share >= mostly_from;
+    std::string words =
+        e.is_mostly_once()
+            ? fmt::format(" Not always, but mostly once (transient; one of {} times has {} of the difference)",
+                          count_text(static_cast<std::uint64_t>(s.compared)),
+                          whole_percent(part(s.costliest_ns, e.longer_ns)))
+            : fmt::format(" {} (transient, {} persistent)",
+                          e.part_of_run ? "Not always, but mostly in one part of the run"
+                          : is_one      ? "Not always, but now and then"
+                                        : "Now this rank, now that",
+                          whole_percent(*e.persistent));
+    if (s.much_longer > 0)
+        words += fmt::format(": {} of {} times it takes half as long again, or more",
+                             count_text(static_cast<std::uint64_t>(s.much_longer)),
+                             count_text(static_cast<std::uint64_t>(s.compared)));
+    if (e.part_of_run)
+        words += part_of_run_in_words(*e.part_of_run);
+    if (is_one)
+        words +=
+            fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
+    else if (e.named)
+        words += fmt::format(", rank {} most ({} of the difference)", e.named->rank, whole_percent(e.named->share));
+    return fmt::format("{}{}.", words, advice(e, ": ", remedy_of_some(e)));
+}
+
+std::string rare_in_words(const Explanation& e)
+{
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
+    const std::string what = fmt::format("{}{}", e.named ? fmt::format("of rank {}: ", e.named->rank) : "",
+                                         e.has_faster_ranks() ? remedy.many : remedy.one);
+    return fmt::format(" It happens {} to tell whether that is always so{}.",
+                       e.is_at_start() ? "once, too rarely" : "too rarely", advice(e, "; if it is, ", what));
+}
+
+std::string verdict_alone_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
+    const auto move = [&](const std::string& what) { return advice(e, ": ", fmt::format("{}{}", provided(e), what)); };
+    switch (e.verdict) {
+    case Verdict::NoPeers:
+        return no_peers_in_words(e, profile);
+    case Verdict::Balanced:
+        return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
+    case Verdict::Unequal:
+        return fmt::format(
+            " {} the same ranks (persistent, {}). While they wait for each other, to move work between "
+            "them gains nothing, unless one is slower at the same work; let them work at the same time, or make faster "
+            "what they do{}.",
+            how_often(e), whole_percent(*e.persistent), remedy_for_all(e));
+    case Verdict::Shorter:
+        return " The path is not here because of this computation.";
+    case Verdict::PersistentRank:
+        return fmt::format(" {} {} (persistent, {}){}.{}", how_often(e), who_always(e), whole_percent(*e.persistent),
+                           move(remedy.one), turns_in_words(e));
+    case Verdict::PersistentNode:
+        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node){}.{}",
+                           how_often(e), printable(e.node), whole_percent(*e.persistent),
+                           whole_percent(*e.persistent_nodes), move(remedy.one), turns_in_words(e));
+    case Verdict::FasterRanks:
+        return fmt::format(" {} the same ranks take less (persistent, {}){}.{}", how_often(e),
+                           whole_percent(*e.persistent), move(remedy.many), turns_in_words(e));
+    case Verdict::Transient:
+        return transient_in_words(e);
+    case Verdict::ThreadsInMpi:
+        return " Whether a rank is slow here cannot be told: in this run other threads than the first of a process "
+               "call MPI, too, and who waits for these may wait for another rank.";
+    case Verdict::Rare:
+        break;
+    }
+    return rare_in_words(e);
+}
+
+}  // namespace
+
+std::string other_in_words(const Explanation& e)
+{
+    if (!e.other)
+        return "";
+    const bool is_seldom = 2 * e.other->gaps < e.stretch->gaps;
+    return fmt::format(" Rank {} has {} of the difference for its own reason, in {} of {} times{}.", e.other->rank,
+                       whole_percent(e.other->share), count_text(static_cast<std::uint64_t>(e.other->gaps)),
+                       count_text(static_cast<std::uint64_t>(e.stretch->gaps)),
+                       advice(e, ": ",
+                              is_seldom && may_be_work(*e.other) ? std::string(look_at_these_times)
+                                                                 : remedy_of(*e.other->cause, e).one));
+}
+
+std::string besides_in_words(const Explanation& e)
+{
+    if (e.second)
+        return second_in_words(e);
+    const std::optional<MainLoss> loss = e.main_loss(e.cause);
+    const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted;
+    if (!loss || (e.other && loss->cause == e.other->cause) || (!e.cause && !is_verdict_on_rest))
+        return "";
+    const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
+    const Remedy remedy = remedy_of(loss->cause, e);
+    return fmt::format(" Besides, {} for {} of that time{}.",
+                       loss->cause == Factor::Blocked   ? "it is blocked"
+                       : loss->cause == Factor::Threads ? "it waits for its threads"
+                       : e.is_lack_of_threads()         ? "its threads lack a processor"
+                                                        : "it lacks a processor",
+                       loss->is_most() ? "most" : whole_percent(loss->share),
+                       advice(e, ": ", are_many ? remedy.many : remedy.one));
+}
+
+std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
+{
+    std::string words = verdict_alone_in_words(e, profile);
+    if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
+        e.verdict != Verdict::ThreadsInMpi)
+        words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",
+                             percent_text(e.could_gain()));
+    return words;
+}
+
+std::string left_out_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const auto ranks = static_cast<std::int64_t>(profile.processes.size());
+    const bool is_of_ranks = e.verdict == Verdict::PersistentRank || e.verdict == Verdict::PersistentNode ||
+                             e.verdict == Verdict::FasterRanks || e.verdict == Verdict::Transient ||
+                             e.verdict == Verdict::Unequal;
+    const std::int64_t left_out = ranks - e.stretch->ranks;
+    if (!is_of_ranks || left_out <= 0)
+        return "";
+    return fmt::format(" That leaves out {} of {} ranks, which {} here less often, or never.",
+                       count_text(static_cast<std::uint64_t>(left_out)), count_text(static_cast<std::uint64_t>(ranks)),
+                       left_out == 1 ? "comes" : "come");
+}
+
+}  // namespace critpath::report
