@@ -116,6 +116,10 @@ struct Stretch : Difference {
     // those of the Difference:
     std::int64_t looked_at = 0;  // gaps, themselves
 
+    // For so long of looked_at_ns the other processes work meanwhile, wherever they are in the program, in the mean:
+    // between MPI calls, but not between polls. Nothing if there is one process.
+    std::int64_t others_at_work_ns = 0;
+
     // Of those that other processes have too:
     std::int64_t compared_by = 0;  // a ComparedBy
     std::int64_t slowest = 0;      // of these: no other process took longer
@@ -191,6 +195,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"looked_at_ns", &Stretch::looked_at_ns},
     {"own_preempted_ns", &Stretch::own_preempted_ns},
     {"own_blocked_ns", &Stretch::own_blocked_ns},
+    {"others_at_work_ns", &Stretch::others_at_work_ns},
     {"compared_by", &Stretch::compared_by},
     {"compared", &Stretch::compared},
     {"slowest", &Stretch::slowest},

@@ -142,11 +142,10 @@ struct ByLap {
 ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
              const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
 
-/// By index into `places`, some of `chosen`: the part of the time on the processor of gaps on the path that the other
-/// processes work, too, wherever they are in the program; their mean. Collective over `replay.comm`; the same on all
-/// processes.
-std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                   const Spans& spans, const std::vector<std::size_t>& places);
+/// By place: the part of the time on the path that the other processes work meanwhile, wherever they are in the
+/// program; their mean. While the process on the path lacks a processor, they have that much more time for it. Of many
+/// gaps on the path some are drawn. Collective over `replay.comm`; the same on all processes.
+std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

@@ -15,6 +15,11 @@ namespace
 /// What takes so many times as long as its peers may be what these do elsewhere.
 constexpr double much_longer = 1.25;
 
+double part_of(std::int64_t ns, std::int64_t all_ns)
+{
+    return all_ns > 0 ? static_cast<double>(ns) / static_cast<double>(all_ns) : 0;
+}
+
 /// What gaps at a place, or the spans or laps that they are in, take beside those of the peers.
 struct Beside {
     const model::Stretch& sums;
@@ -62,8 +67,10 @@ public:
     void replace(std::size_t stretch, std::size_t entry, model::ComparedBy by)
     {
         stretch_of_[entry] = static_cast<std::uint32_t>(stretch);
+        const std::int64_t others_at_work_ns = found_.stretches[stretch].others_at_work_ns;
         found_.stretches[stretch] = wider_.stretches[entry];
         found_.stretches[stretch].compared_by = static_cast<std::int64_t>(by);
+        found_.stretches[stretch].others_at_work_ns = others_at_work_ns;
         found_.longer[stretch] = wider_.longer[entry];
         const auto is_of_stretch = [&](const auto& part) { return part.stretch == stretch; };
         std::erase_if(found_.shares, is_of_stretch);
@@ -128,14 +135,17 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
     replacement.finish();
 }
 
-/// Whether laps fit with what the others do meanwhile, of which this part is work: who works while they wait is waited
-/// for, whatever they do at other times. Who does not come by between the same two calls may have all of this work
-/// then.
-bool fit(const Beside& gaps, const Beside& laps, double others_at_work)
+/// Whether laps fit with what the others do meanwhile: who works while they wait is waited for, whatever they do at
+/// other times. That is what gaps say if nobody works elsewhere while these are on the path. Who does not come by
+/// between the same two calls may have all of this work then.
+bool fit(const Beside& gaps, const Beside& laps)
 {
     constexpr double about = 1.45;
-    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
-           1 / std::max(others_at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0);
+    constexpr double much = 0.25;
+    const double at_work = part_of(gaps.sums.others_at_work_ns, gaps.sums.looked_at_ns);
+    const double at_work_elsewhere = at_work - 1 / most_times_of_peers(gaps);
+    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls || at_work_elsewhere >= much ||
+           1 / std::max(at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0);
 }
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
@@ -151,12 +161,11 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
         return;
     const ByLap by_laps = by_lap(gaps, chosen, spans, doubtful, places);
     Sums wider = sum_up(replay, gaps, by_laps.chosen);
-    const std::vector<double> others = others_at_work(replay, gaps, chosen, spans, doubtful);
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
-        if (has_peers(of_laps.sums) && fit(of_gaps, of_laps, others[i]) &&
+        if (has_peers(of_laps.sums) && fit(of_gaps, of_laps) &&
             (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps)))
             replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/peers/gaps.hpp"
 
+#include "formats/functions/functions.hpp"
 #include "replayer/order.hpp"
 
 #include <algorithm>
@@ -25,6 +26,14 @@ void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, 
 }
 
 }  // namespace
+
+BetweenPolls::BetweenPolls(const model::Definitions& definitions)
+{
+    for (const model::CallingContext& context : definitions.contexts) {
+        const auto what = functions::semantic_class(definitions.regions[context.region.value].function);
+        is_poll_.push_back(functions::is_poll(what));
+    }
+}
 
 Gaps::Gaps(const model::LocationTrace& location, const SameCalls& same)
     : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size()),

@@ -79,6 +79,20 @@ private:
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
 };
 
+/// Whether a gap lies between two polls, which may be all that its process does while it waits.
+class BetweenPolls
+{
+public:
+    explicit BetweenPolls(const model::Definitions& definitions);
+    [[nodiscard]] bool operator()(GapPlace place) const
+    {
+        return place.before.valid() && is_poll_[place.before.value] && is_poll_[place.after.value];
+    }
+
+private:
+    std::vector<bool> is_poll_;  // by ContextId
+};
+
 /// A gap, as far as it is on the path.
 struct GapOnPath {
     std::size_t process;  // index into Replay::processes

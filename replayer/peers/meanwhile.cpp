@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "formats/support/mixed.hpp"
 #include "replayer/peers/chosen.hpp"
 #include "replayer/peers/rounds.hpp"
 
@@ -23,37 +24,61 @@ struct Moment {
 /// What it is worth to its own process.
 struct OwnMoment {
     Moment moment;
-    std::size_t index;  // of the place
-    std::int64_t ns;    // on the path, of all that it stands for
-    std::int64_t ran;   // of all of it, not without a processor: it may be long for that alone
+    std::uint32_t place;
+    std::int64_t ns;   // on the path, of all that it stands for
+    std::int64_t ran;  // of all of it, not without a processor: it may be long for that alone
+};
+
+struct Sum {
+    std::int64_t ns = 0;       // on the path, of what was asked about
+    std::int64_t at_work = 0;  // of that, the mean of the others
 };
 
 /// Of [begin, end), what the first thread works; not what lies between two polls, which may be all that it does while
 /// it waits.
-std::int64_t at_work(Gaps& gaps, const Spans& spans, model::Ns begin, model::Ns end)
+std::int64_t at_work(Gaps& gaps, const BetweenPolls& is_between_polls, model::Ns begin, model::Ns end)
 {
     std::int64_t ns = 0;
     for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i)
-        if (!spans.is_between_polls(gaps.place(i)))
+        if (!is_between_polls(gaps.place(i)))
             ns += gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
     return ns;
 }
 
-std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                   const std::vector<std::size_t>& places)
+/// By place: the time on the path from which on a gap is asked about for itself. Of shorter ones it is so many that
+/// they have that in the mean, and each stands for it. Collective.
+std::vector<std::int64_t> asked_from(const Replay& replay, const Chosen& chosen)
 {
-    constexpr std::size_t is_not = SIZE_MAX;
-    std::vector<std::size_t> index(chosen.places(), is_not);
-    for (std::size_t i = 0; i < places.size(); ++i)
-        index[places[i]] = i;
+    // So that a part is good to 3 % where processes are many, since all of them are asked.
+    const auto processes = static_cast<std::int64_t>(replay.definitions.processes.size());
+    const std::int64_t questions = std::clamp<std::int64_t>((std::int64_t{1} << 17) / processes, 256, 4096);
+    std::vector<std::int64_t> ns(chosen.places(), 0);
+    for (const auto& of_process : chosen.on_path)
+        for (const Chosen::OnPath& on_path : of_process)
+            ns[on_path.place] += on_path.ns * on_path.stands_for;
+    MPI_Allreduce(MPI_IN_PLACE, ns.data(), static_cast<int>(ns.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    for (std::int64_t& of_place : ns)
+        of_place = std::max<std::int64_t>(of_place / questions, 1);
+    return ns;
+}
+
+std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+{
+    const std::vector<std::int64_t> from = asked_from(replay, chosen);
     std::vector<OwnMoment> result;
     for (std::size_t p = 0; p < gaps.size(); ++p)
         for (const Chosen::OnPath& on_path : chosen.on_path[p]) {
             const std::int64_t begin = gaps[p].begin_of(on_path.gap).count(), end = gaps[p].end_of(on_path.gap).count();
-            if (index[on_path.place] != is_not && end > begin)
-                result.push_back({{begin, end, replay.processes[p].process.value},
-                                  index[on_path.place],
-                                  on_path.ns * on_path.stands_for,
+            const std::int64_t process = replay.processes[p].process.value;
+            const std::int64_t ns = on_path.ns * on_path.stands_for;
+            // By bits that nothing else is drawn by.
+            const std::uint64_t bits =
+                random_bits(~(static_cast<std::uint64_t>(process) << 32 | std::uint64_t{on_path.gap}));
+            const auto drawn = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(from[on_path.place]));
+            if (end > begin && drawn < ns)
+                result.push_back({{begin, end, process},
+                                  on_path.place,
+                                  std::max(ns, from[on_path.place]),
                                   std::max<std::int64_t>(end - begin - gaps[p].measure(on_path.gap).preempted, 1)});
         }
     return result;
@@ -61,28 +86,26 @@ std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps
 
 /// What all other processes work meanwhile, ns.
 std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
-                                         std::vector<Gaps>& gaps, const Spans& spans)
+                                         std::vector<Gaps>& gaps, const BetweenPolls& is_between_polls)
 {
     std::vector<std::int64_t> sums(moments.size(), 0);
     for (std::size_t p = 0; p < gaps.size(); ++p)
         for (std::size_t i = 0; i < moments.size(); ++i)
             if (moments[i].process != replay.processes[p].process.value)
-                sums[i] += at_work(gaps[p], spans, model::Ns{moments[i].begin}, model::Ns{moments[i].end});
+                sums[i] += at_work(gaps[p], is_between_polls, model::Ns{moments[i].begin}, model::Ns{moments[i].end});
     return sums;
 }
 
 }  // namespace
 
-std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                   const Spans& spans, const std::vector<std::size_t>& places)
+std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
 {
-    const std::vector<OwnMoment> own = own_moments(replay, gaps, chosen, places);
+    if (replay.definitions.processes.size() < 2)
+        return std::vector<double>(chosen.places(), 0);
+    const BetweenPolls is_between_polls(replay.definitions);
+    const std::vector<OwnMoment> own = own_moments(replay, gaps, chosen);
     const auto others = static_cast<double>(replay.definitions.processes.size() - 1);
-    struct Sum {
-        std::int64_t ns = 0;
-        std::int64_t at_work = 0;  // the mean of the others
-    };
-    std::vector<Sum> sums(places.size());
+    std::vector<Sum> sums(chosen.places());
     for (std::size_t next = 0;;) {
         std::vector<Moment> ready;
         for (std::size_t i = next; i < own.size() && ready.size() < questions_a_round; ++i)
@@ -90,12 +113,13 @@ std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps
         const Round round = agree_on_round(replay, ready.size());
         if (round.all == 0)
             break;
+        const std::vector<Moment> all = ask(replay, ready, round);
         for (const std::int64_t work :
-             sum_answers(replay, work_meanwhile(replay, ask(replay, ready, round), gaps, spans), round, 1)) {
-            const OwnMoment& own_moment = own[next++];
-            const double part = static_cast<double>(work) / (others * static_cast<double>(own_moment.ran));
-            sums[own_moment.index].ns += own_moment.ns;
-            sums[own_moment.index].at_work += rounded(static_cast<double>(own_moment.ns) * std::min(part, 1.0));
+             sum_answers(replay, work_meanwhile(replay, all, gaps, is_between_polls), round, 1)) {
+            const OwnMoment& moment = own[next++];
+            const double part = static_cast<double>(work) / (others * static_cast<double>(moment.ran));
+            sums[moment.place].ns += moment.ns;
+            sums[moment.place].at_work += rounded(static_cast<double>(moment.ns) * std::min(part, 1.0));
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(2 * sums.size()), MPI_INT64_T, MPI_SUM, replay.comm);

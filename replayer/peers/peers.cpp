@@ -248,6 +248,10 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     Sums found = sum_up(replay, gaps, chosen);
     std::vector<GapPlace> places;
     std::ranges::transform(times, std::back_inserter(places), &PlaceTime::place);
+    const std::vector<double> at_work = others_at_work(replay, gaps, chosen);
+    for (std::size_t i = 0; i < places.size(); ++i)
+        found.stretches[i].others_at_work_ns =
+            rounded(at_work[i] * static_cast<double>(found.stretches[i].looked_at_ns));
     compare_elsewhere(replay, predecessors, same, gaps, chosen, places, found);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {

@@ -42,12 +42,11 @@ bool are_parts_of_spans(const model::Definitions& definitions, GapPlace place)
 Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same)
 {
     const model::Definitions& definitions = replay.definitions;
-    auto calls = std::make_shared<Calls>();
+    auto calls = std::make_shared<Calls>(Calls{{}, {}, BetweenPolls(definitions)});
     std::vector<model::ContextId> place;
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
         place.push_back(same({i}));
         calls->can_wait.push_back(ends_spans(definitions, {i}));
-        calls->is_poll.push_back(functions::is_poll(functions::semantic_class(definitions.region({i}).function)));
     }
     calls->meeting = find_met_calls(replay, predecessors, place, groups_of_collectives(definitions), is_not_collective);
     calls_ = std::move(calls);
@@ -66,7 +65,7 @@ Gap Spans::measure(Gaps& gaps, std::size_t first) const
     Gap sum = gaps.measure(first);
     for (std::size_t i = first + 1; i < behind; ++i) {
         Gap gap = gaps.measure(i);
-        if (is_between_polls(gaps.place(i)))
+        if (calls_->is_between_polls(gaps.place(i)))
             gap.ns -= std::exchange(gap.blocked, 0);
         sum.add(gap);
     }

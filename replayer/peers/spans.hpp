@@ -65,15 +65,12 @@ public:
         return call.valid() ? model::ContextId{calls_->meeting[call.value]} : call;
     }
     [[nodiscard]] std::size_t contexts() const { return calls_->meeting.size(); }
-    [[nodiscard]] bool is_between_polls(GapPlace place) const
-    {
-        return place.before.valid() && calls_->is_poll[place.before.value] && calls_->is_poll[place.after.value];
-    }
 
 private:
-    struct Calls {  // by ContextId
-        std::vector<bool> can_wait, is_poll;
-        std::vector<std::uint32_t> meeting;
+    struct Calls {
+        std::vector<bool> can_wait;          // by ContextId
+        std::vector<std::uint32_t> meeting;  // likewise
+        BetweenPolls is_between_polls;
     };
 
     [[nodiscard]] bool is_bound(model::ContextId call) const

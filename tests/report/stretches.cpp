@@ -26,6 +26,7 @@ model::Profile one_stretch()
     s.before = {4};
     s.after = {3};
     s.path_ns = s.looked_at_ns = s.compared_ns = 1000 * ms;
+    s.others_at_work_ns = 1000 * ms;
     s.gaps = s.compared = s.slowest = 10;
     s.peers_ns = s.processor_ns = 500 * ms;
     s.ranks = 4;

@@ -106,6 +106,7 @@ void add_stretches(model::Profile& profile)
     longer.after = {6};
     longer.path_ns = longer.looked_at_ns = 2600 * ms;
     longer.looked_at = 20;
+    longer.others_at_work_ns = 1500 * ms;
     longer.gaps = longer.compared = 20;
     longer.compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
     longer.slowest = 18;

@@ -129,6 +129,21 @@ TEST(Laps, WhoIsWaitedForIsNotBalancedByOtherTimes)
     EXPECT_EQ(s.peers_ns, s.compared_ns * 2 / 3);
 }
 
+/// Each second time one rank takes longer, so that those that it holds up come late to the next lap, and others wait
+/// for these: in the laps that the first rank is on the path in, all have the same work.
+TEST(Laps, WhoWaitsSinceOthersWereHeldUpHasNoLessToDo)
+{
+    Program p(4);
+    run_ring(p, 60, [](int rank, int step) { return rank == 2 && step % 2 == 1 ? 4000 : 1000; });
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch first = stretch(r, "MPI_Recv", "MPI_Send");
+    EXPECT_LT(first.others_at_work_ns, first.looked_at_ns * 7 / 10);
+    EXPECT_EQ(first.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap));
+    EXPECT_NEAR(times_of_peers(first), 1, 0.03);
+    EXPECT_NEAR(times_of_peers(stretch(r, "MPI_Send", "MPI_Recv")), 4, 0.1);
+}
+
 /// All compute for as long each time, one before it puts and the others behind that, and each of them is on the path by
 /// turns: what they take longer at a place cancels what others take less.
 TEST(Laps, TurnsThatCancelAreNotUnequalWork)

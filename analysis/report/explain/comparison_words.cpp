@@ -135,6 +135,8 @@ std::string comparison_in_words(const Explanation& e)
         words = " It takes as long on its peers.";
     } else if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.verdict == Verdict::Serial) {
+        words = " Its peers take as long, but not at the same time.";
     } else if (e.verdict == Verdict::Unequal) {
         words = unequal_ranks_in_words(e);
     } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {

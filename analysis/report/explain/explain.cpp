@@ -170,8 +170,9 @@ void add_excess(Explanation& e)
 void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Explanation& e)
 {
     constexpr double hidden_from = 1.25;
-    const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Shorter ||
-                                   e.verdict == Verdict::PersistentRank || e.verdict == Verdict::Transient;
+    const bool is_verdict_on_sum = e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial ||
+                                   e.verdict == Verdict::Shorter || e.verdict == Verdict::PersistentRank ||
+                                   e.verdict == Verdict::Transient;
     const bool may_be_noise = e.verdict != Verdict::PersistentRank && !e.is_mostly_once();
     if (!is_verdict_on_sum || e.cancelled <= (may_be_noise ? cancelled_by_noise : balanced_within))
         return;
@@ -271,7 +272,7 @@ Verdict judge(const Explanation& e)
     if (e.excess <= balanced_within && e.has_unequal_ranks())
         return Verdict::Unequal;
     if (std::abs(e.excess) <= balanced_within)
-        return Verdict::Balanced;
+        return e.are_others_idle() ? Verdict::Serial : Verdict::Balanced;
     if (e.excess < 0)
         return Verdict::Shorter;
     if (!e.persistent || !knows_chance(*e.stretch))
@@ -423,7 +424,7 @@ PageFaults page_faults(const model::Profile& profile, std::size_t stretch)
 std::string_view name(Verdict verdict)
 {
     constexpr std::string_view names[] = {
-        "no peers",        "balanced",     "unequal",   "shorter",        "persistent rank",
+        "no peers",        "balanced",     "serial",    "unequal",        "shorter", "persistent rank",
         "persistent node", "faster ranks", "transient", "threads in MPI", "rare"};
     return names[static_cast<std::size_t>(verdict)];
 }
@@ -528,7 +529,9 @@ double Explanation::could_gain() const
         return path_share;
     const Losses all = losses();
     const std::int64_t lost_ns = main_loss() ? all.preempted_ns + all.threads_ns + all.blocked_ns : 0;
-    return path_share * std::max(part(longer_ns, stretch->looked_at_ns), part(lost_ns, stretch->path_ns));
+    const bool is_serial = verdict == Verdict::Serial || (verdict == Verdict::NoPeers && are_others_idle());
+    return path_share * std::max({part(longer_ns, stretch->looked_at_ns), part(lost_ns, stretch->path_ns),
+                                  is_serial ? 1 - *others_at_work : 0});
 }
 
 bool Explanation::is_lack_of_threads() const
@@ -548,6 +551,14 @@ bool Explanation::may_wait_in_mpi() const
     const double waits = std::max(own, peers);
     const auto difference = static_cast<double>(std::abs(s.compared_ns - s.peers_ns));
     return waits > balanced_within * static_cast<double>(s.peers_ns) && waits >= difference;
+}
+
+bool Explanation::are_others_idle() const
+{
+    constexpr double hardly = 0.5;
+    constexpr double many_times = 10;  // so that what they have there is no answer to what they do meanwhile
+    const double less_to_do = 1 + excess < many_times ? std::max(1 + excess, 1.0) : 1;
+    return others_at_work && *others_at_work * less_to_do < hardly;
 }
 
 bool Explanation::is_mostly_once() const
@@ -594,6 +605,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     const auto threads = profile.facts.find("threads_calling_mpi");
     e.has_threads = have_threads(profile, stretch);
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
+    if (profile.processes.size() > 1 && !e.are_threads_in_mpi)
+        e.others_at_work = part(e.stretch->others_at_work_ns, e.stretch->looked_at_ns);
     add_excess(e);
     if (e.stretch->has_model())
         e.persistent =

@@ -26,6 +26,7 @@ namespace critpath::report
 enum class Verdict : std::uint8_t {
     NoPeers,         // nothing to compare it with, or most of it
     Balanced,        // the others take as long
+    Serial,          // likewise, but not at the same time
     Unequal,         // likewise together, but ranks that differ are on the path by turns, and each other's peers
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
@@ -227,6 +228,9 @@ struct Explanation : Reason {
     bool is_of_longer_ranks = false;
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
+    // The part of its time that the other ranks work, too, in the mean, with their first threads; not known where other
+    // threads than these call MPI, nor if there is no other rank.
+    std::optional<double> others_at_work;
     Code code;
     bool knows_off = true;            // samples tell when it had no processor; else that counts as time on it
     bool has_threads = false;         // some rank that has it on the path has several
@@ -288,6 +292,8 @@ struct Explanation : Reason {
     [[nodiscard]] double could_gain() const;
     /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.
     [[nodiscard]] bool is_lack_of_threads() const;
+    /// Whether the others hardly work meanwhile, and that is not just because they have less to do there.
+    [[nodiscard]] bool are_others_idle() const;
     /// Whose cause it is: the rank's that is named, or that of all on the path together.
     [[nodiscard]] const Reason& reason() const { return named ? static_cast<const Reason&>(*named) : *this; }
     /// Of what takes longer, one of several times has most.

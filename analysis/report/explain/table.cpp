@@ -162,6 +162,8 @@ const StretchColumn stretch_columns[] = {
     {{"ranks_on_path", ""}, [](const Shown& x) -> Cell { return static_cast<std::int64_t>(x.e.ranks_on_path); }},
     {{"gaps", ""}, [](const Shown& x) -> Cell { return x.s.gaps; }},
     {{"gaps_looked_at", ""}, [](const Shown& x) -> Cell { return x.s.looked_at; }},
+    {{"others_at_work_percent", ""},
+     [](const Shown& x) -> Cell { return x.e.others_at_work ? Cell(Share{*x.e.others_at_work}) : Cell(); }},
     {{"compared_by", ""}, [](const Shown& x) -> Cell { return compared_by(x.s); }},
     {{"compared_gaps", ""}, [](const Shown& x) -> Cell { return x.s.compared; }},
     {{"counted_gaps", ""}, [](const Shown& x) -> Cell { return x.s.counted; }},

@@ -184,6 +184,8 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
         return no_peers_in_words(e, profile);
     case Verdict::Balanced:
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
+    case Verdict::Serial:  // what the others do meanwhile says it all
+        return "";
     case Verdict::Unequal:
         return fmt::format(
             " {} the same ranks (persistent, {}). While they wait for each other, to move work between "
@@ -213,6 +215,20 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
     return rare_in_words(e);
 }
 
+/// What the others do then, if it is hardly work: to share the work, or to do something else meanwhile, is worth as
+/// much as to do it faster.
+std::string idle_others_in_words(const Explanation& e)
+{
+    if (!e.are_others_idle() || e.verdict == Verdict::Shorter)
+        return "";
+    const bool has_no_other_remedy = e.verdict == Verdict::Serial || e.verdict == Verdict::NoPeers;
+    return fmt::format(
+        " While {} here, the others{} compute for {} of that time, in the mean, and wait or communicate else{}.",
+        e.ranks_on_path == 1 ? fmt::format("rank {} computes", e.rank) : "one rank computes",
+        e.has_threads ? ", their first threads," : "", whole_percent(*e.others_at_work),
+        has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile") : "");
+}
+
 }  // namespace
 
 std::string other_in_words(const Explanation& e)
@@ -233,7 +249,8 @@ std::string besides_in_words(const Explanation& e)
     if (e.second)
         return second_in_words(e);
     const std::optional<MainLoss> loss = e.main_loss(e.cause);
-    const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted;
+    const bool is_verdict_on_rest = e.verdict == Verdict::Serial ||
+                                    (e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted);
     if (!loss || (e.other && loss->cause == e.other->cause) || (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
@@ -249,7 +266,7 @@ std::string besides_in_words(const Explanation& e)
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
-    std::string words = verdict_alone_in_words(e, profile);
+    std::string words = verdict_alone_in_words(e, profile) + idle_others_in_words(e);
     if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
         e.verdict != Verdict::ThreadsInMpi)
         words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",

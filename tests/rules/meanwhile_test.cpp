@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How much the other ranks work while one has the path.
+#include "tests/builder/replayed.hpp"
+#include "tests/rules/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+/// The part of the time of gaps on the path that the others work, too.
+double others_at_work(const model::Stretch& s)
+{
+    return static_cast<double>(s.others_at_work_ns) / static_cast<double>(s.looked_at_ns);
+}
+
+/// Between two operations of all ranks.
+double at_work_in_steps(int ranks, const std::function<Work(int rank, int step)>& work)
+{
+    Program p(ranks);
+    run_steps(p, 20, work);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    return others_at_work(stretch(r, "MPI_Allreduce", "MPI_Allreduce"));
+}
+
+TEST(Meanwhile, WhoHasAsMuchToDoWorksAsLong)
+{
+    EXPECT_DOUBLE_EQ(at_work_in_steps(3, [](int, int) { return Work{.on = 1000}; }), 1);
+}
+
+TEST(Meanwhile, TheOthersWorkForTheirMean)
+{
+    EXPECT_NEAR(at_work_in_steps(2, [](int rank, int) { return Work{.on = rank == 0 ? 1500 : 1000}; }), 2.0 / 3, 1e-6);
+    const std::vector<std::int64_t> work = {1000, 800, 400, 0};
+    EXPECT_NEAR(at_work_in_steps(4, [&](int rank, int) { return Work{.on = work[static_cast<std::size_t>(rank)]}; }),
+                0.4, 1e-6);
+}
+
+/// Who lacks a processor is not waited for because the others have less to do.
+TEST(Meanwhile, ItIsMeasuredByTheTimeWithAProcessor)
+{
+    EXPECT_DOUBLE_EQ(
+        at_work_in_steps(2,
+                         [](int rank, int) { return rank == 0 ? Work{.on = 500, .preempted = 500} : Work{.on = 500}; }),
+        1);
+    EXPECT_NEAR(at_work_in_steps(
+                    2, [](int rank, int) { return rank == 0 ? Work{.on = 800, .preempted = 200} : Work{.on = 400}; }),
+                0.5, 1e-6);
+}
+
+/// A token goes around, and who has it works.
+TEST(Meanwhile, WhoWaitsForATokenDoesNotWork)
+{
+    constexpr int ranks = 3, rounds = 40;
+    Program p(ranks);
+    std::int64_t time = 10;
+    std::vector<std::int64_t> waits(ranks, 10);
+    for (int round = 0; round < rounds; ++round)
+        for (int rank = 0; rank < ranks; ++rank) {
+            const auto self = static_cast<std::size_t>(rank);
+            if (round > 0 || rank > 0)
+                p[rank].recv({waits[self], time + 1}, (rank + ranks - 1) % ranks);
+            time += 1 + 500;
+            p[rank].send({time, time + 1}, (rank + 1) % ranks);
+            waits[self] = time + 1;
+        }
+    p[0].recv({waits[0], time + 2}, ranks - 1);
+    p.finish(time + 3);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_LT(others_at_work(stretch(r, "MPI_Recv", "MPI_Send")), 0.01);
+}
+
+/// Who looks whether a message has come, again and again, waits for it.
+TEST(Meanwhile, WhoPollsDoesNotWork)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        const std::int64_t end = time + 1000;
+        p[0].send({end, end + 1}, 1);
+        const Request request = p[1].irecv({time, time + 1}, 0);
+        for (std::int64_t t = time + 2; t + 4 < end + 3; t += 4)
+            p[1].call(FunctionId::MPI_Test, {t, t + 3});
+        p[1].test({end + 4, end + 6}, request);
+        time = end + 20;
+        p[0].collective(FunctionId::MPI_Barrier, {end + 2, time});
+        p[1].collective(FunctionId::MPI_Barrier, {end + 10, time});
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_LT(others_at_work(stretch(r, "MPI_Barrier", "MPI_Send")), 0.01);
+}
+
+/// Which of its peers' work is between other calls is another question: they may work all the time.
+TEST(Meanwhile, WorkIsWorkWhereverItIs)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        const std::int64_t end = time + 1000;
+        p[0].send({end, end + 1}, 1);
+        const Request request = p[1].irecv({time + 1, time + 2}, 0);
+        p[1].wait({end - 100, end + 2}, request);
+        time = end + 10;
+        p[0].collective(FunctionId::MPI_Barrier, {end + 2, time});
+        p[1].collective(FunctionId::MPI_Barrier, {end + 3, time});
+    }
+    p.finish(time + 1);
+    EXPECT_NEAR(others_at_work(stretch(replay(p), "MPI_Barrier", "MPI_Send")), 0.9, 0.002);
+}
+
+TEST(Meanwhile, OneRankHasNoOthers)
+{
+    Program p(1);
+    run_steps(p, 20, [](int, int) { return Work{.on = 1000}; });
+    for (const model::Stretch& s : replay(p).profile.stretches)
+        EXPECT_EQ(s.others_at_work_ns, 0);
+}
+
+}  // namespace
+}  // namespace critpath::tests
