@@ -134,7 +134,7 @@ void Hotspots::add_share(Hotspot& item) const
     if (!item.is_estimate || domain_ns <= 0)
         return;
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
-    const auto n = static_cast<double>(independent_samples);
+    const double n = equal_samples();
     const double p = std::min(1.0, part(item.sampled_ns, domain_ns));
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
     const double domain_share = part(domain_ns, path_ns);
@@ -144,12 +144,17 @@ void Hotspots::add_share(Hotspot& item) const
     item.could_be_missed = report::could_be_missed(p, n);
 }
 
+double Hotspots::equal_samples() const
+{
+    return static_cast<double>(independent_samples) * evenness;
+}
+
 double Hotspots::most_unseen() const
 {
     if (independent_samples == 0)
         return 0;
     const double unseen = part(anyones_ns, path_ns);
-    return score_interval(0, static_cast<double>(independent_samples)).high * part(domain_ns, path_ns) + unseen;
+    return score_interval(0, equal_samples()).high * part(domain_ns, path_ns) + unseen;
 }
 
 Hotspots sums(const model::Profile& profile)
@@ -167,6 +172,9 @@ Hotspots sums(const model::Profile& profile)
     }
     const auto independent = static_cast<std::uint64_t>(fact(profile, "independent_samples"));
     result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
+    constexpr double million = 1e6;
+    if (const std::int64_t equal = fact(profile, "equal_samples_ppm"); equal > 0)
+        result.evenness = static_cast<double>(equal) / million;
     result.is_sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
         result.total_ns += time.ns;

@@ -60,6 +60,7 @@ struct Hotspots {
     std::uint64_t path_samples = 0;         // in the compute segments of the path
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
+    double evenness = 1;                    // so many of equal weight, for each of these, say as much
     bool is_sampled = false;                // the run
     std::int64_t anyones_ns = 0;            // path time without samples that any sampled function may have
     // Of inclusive items only:
@@ -69,6 +70,8 @@ struct Hotspots {
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;
 
+    /// So many samples of equal weight say as much as these.
+    [[nodiscard]] double equal_samples() const;
     /// What a function without samples may have of the path, within 95 %; 0 if there are no samples at all.
     [[nodiscard]] double most_unseen() const;
 };

@@ -6,6 +6,7 @@
 #include "replayer/attribute/code.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/thread_counts.hpp"
@@ -276,11 +277,13 @@ void add_stretches(const Stretches& stretches, const Places& places, Ns origin, 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
     const SpinFunctions spin(replay, findings.predecessors);
-    Tally sums = tally(replay, findings.predecessors, path, spin, doubtful_ends(replay, findings.predecessors, path));
+    const SampleWeights weights(replay, path, findings.stretches.same);
+    Tally sums =
+        tally(replay, findings.predecessors, path, spin, weights, doubtful_ends(replay, findings.predecessors, path));
     add_transfers(replay, findings.predecessors, path, spin, sums);
     StretchFinder finder(replay, findings.stretches);
-    const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, finder, path.begin, sums);
-    const CodeOfPeers peers = code_of_peers(replay, path, finder, sums);
+    const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, finder, path.begin, weights, sums);
+    const CodeOfPeers peers = code_of_peers(replay, path, finder, weights, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
@@ -297,6 +300,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     std::ranges::sort(result.computed, {}, &model::ComputedParts::location);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
+    if (replay.definitions.has_samples)
+        profile.facts["equal_samples_ppm"] = weights.equal_ones();
     add_properties(replay, profile);
     profile.clocks = clock_shares(replay, findings.collectives, path, sums.choices);
     add_clocks(profile);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/code.hpp"
 
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/sampled_code.hpp"
 #include "replayer/attribute/team.hpp"
 #include "replayer/exchange.hpp"
@@ -38,13 +39,14 @@ bool may_spin(const model::Definitions& definitions, const SampledCode& code)
 }
 
 /// On the path and off it, of the owned processes.
-void add_spinning(const Replay& replay, const SampledCode& code, StretchFinder& finder, std::vector<Waits>& sums)
+void add_spinning(const Replay& replay, const SampledCode& code, const SampleWeights& weights, StretchFinder& finder,
+                  std::vector<Waits>& sums)
 {
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         for (const model::Sample& sample : finder.gaps(p).location().samples)
             if (sample.context.valid() && code.waits_for_team(sample.context))
                 if (const std::uint32_t stretch = finder.at(p, sample.time); stretch != GapPlaces::none)
-                    sums[stretch].spinning_ns += sample.weight;
+                    sums[stretch].spinning_ns += weights.of_all(finder.gaps(p).location(), sample);
 }
 
 void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
@@ -81,7 +83,7 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
 }  // namespace
 
 std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, StretchFinder& finder, Ns origin,
-                                     Tally& tally)
+                                     const SampleWeights& weights, Tally& tally)
 {
     std::vector<ThreadsOfPeers> peers(stretches.stretches.size());
     if (peers.empty())
@@ -116,7 +118,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
     const bool any_spinning = may_spin(replay.definitions, code);
     any_preempted = on_any(replay.comm, any_preempted);
     if (any_spinning)
-        add_spinning(replay, code, finder, sums);
+        add_spinning(replay, code, weights, finder, sums);
     if (any_preempted)
         add_preemption(replay, SampledCode(replay.definitions, replay.processes), waiting, finder, sums);
     if (!any_spinning && !any_preempted)

@@ -5,6 +5,7 @@
 // waits for others of its process. (docs/ALGORITHM, "Explanations")
 #pragma once
 
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/peers/peers.hpp"
@@ -32,6 +33,6 @@ struct ThreadsOfPeers {
 /// Adds Tally::stretch_code, from the attributions in the gaps of the owned processes; `origin`: of their times,
 /// `finder`: of `stretches`. Returns, by stretch, the same on all processes. Collective over `replay.comm`.
 std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, StretchFinder& finder,
-                                     model::Ns origin, Tally& tally);
+                                     model::Ns origin, const SampleWeights& weights, Tally& tally);
 
 }  // namespace critpath::replayer

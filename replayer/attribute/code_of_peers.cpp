@@ -3,6 +3,7 @@
 #include "replayer/attribute/code_of_peers.hpp"
 
 #include "replayer/attribute/divide.hpp"
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/sampled_code.hpp"
 #include "replayer/attribute/surroundings.hpp"
 #include "replayer/attribute/team.hpp"
@@ -92,8 +93,8 @@ Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finde
 class GapCode
 {
 public:
-    GapCode(const Replay& replay, const SampledCode& code, Gaps& gaps)
-        : code_(code), gaps_(gaps), has_samples_(replay.definitions.has_samples)
+    GapCode(const Replay& replay, const SampledCode& code, const SampleWeights& weights, Gaps& gaps)
+        : code_(code), weights_(weights), gaps_(gaps), has_samples_(replay.definitions.has_samples)
     {
     }
 
@@ -122,11 +123,13 @@ public:
             ++next_;
         for (; next_ < samples.size() && samples[next_].time < end; ++next_)
             if (samples[next_].context.valid() && !code_.waits_for_team(samples[next_].context))
-                add_function(code_.place_of(samples[next_]), samples[next_].offset, samples[next_].weight);
+                add_function(code_.place_of(samples[next_]), samples[next_].offset,
+                             weights_.of(gaps_.location(), samples[next_]));
     }
 
 private:
     const SampledCode& code_;
+    const SampleWeights& weights_;
     Gaps& gaps_;
     bool has_samples_;
     std::size_t next_ = 0;  // sample
@@ -190,7 +193,8 @@ OnPath on_path_of_any(const Replay& replay, const Tally& tally)
 
 }  // namespace
 
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally)
+CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const SampleWeights& weights,
+                          const Tally& tally)
 {
     const std::size_t number = finder.stretches();
     CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0)};
@@ -206,7 +210,7 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
     const SampledCode code(replay.definitions);
     BlockedInGaps blocked(replay);
     for (std::size_t p = 0; p < finder.processes(); ++p) {
-        GapCode of_gaps(replay, code, finder.all_gaps()[p]);
+        GapCode of_gaps(replay, code, weights, finder.all_gaps()[p]);
         if (!of_gaps.is_known())
             continue;
         for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/restore/restore.hpp"
@@ -31,6 +32,7 @@ struct CodeOfPeers {
 
 /// What the first threads of processes do themselves in gaps that are not on the path; nothing, if neither a function
 /// is on it, nor that one is blocked (Tally::stretch_code). Collective over `replay.comm`.
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally);
+CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const SampleWeights& weights,
+                          const Tally& tally);
 
 }  // namespace critpath::replayer

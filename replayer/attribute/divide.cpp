@@ -173,7 +173,9 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
     if (code_.waits_for_team(sample.context))
         add_spinning(stretch, sample);
     else
-        add_sampled(stretch, sample, {stretch.location.location, sample.time, sample.weight, 1, PathThread::Works});
+        add_sampled(
+            stretch, sample,
+            {stretch.location.location, sample.time, weights_.of(stretch.location, sample), 1, PathThread::Works});
 }
 
 /// Who spins waits for what the others of its team do, and until they have a processor to do it.
@@ -190,6 +192,8 @@ void PathDivider::add_spinning(const Stretch& stretch, const Sample& sample)
     tally_.coverage[stretch.process].time -= sample.weight - left;
     if (left == 0 && sample.weight > 0)
         return;  // all of it is known exactly
+    left = static_cast<std::int64_t>(Wide{left} * weights_.of(stretch.location, sample) /
+                                     std::max<std::int64_t>(sample.weight, 1));
     if (!work.empty())
         share_out(stretch, {work, left, sample.time, sample.time, 1, PathThread::Spins});
     else

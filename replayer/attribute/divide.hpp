@@ -8,6 +8,7 @@
 
 #include "analysis/model/attribution.hpp"
 #include "replayer/attribute/count.hpp"
+#include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/surroundings.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/team.hpp"
@@ -28,9 +29,10 @@ class PathDivider
 {
 public:
     /// Segments count their time from `origin`. All must outlive this.
-    PathDivider(const Replay& replay, model::Ns origin, const SampledCode& code, CountDivider& counter, Tally& tally)
+    PathDivider(const Replay& replay, model::Ns origin, const SampledCode& code, const SampleWeights& weights,
+                CountDivider& counter, Tally& tally)
         : replay_(replay), definitions_(replay.definitions), surroundings_(definitions_.contexts), code_(code),
-          origin_(origin), counter_(counter), tally_(tally)
+          weights_(weights), origin_(origin), counter_(counter), tally_(tally)
     {
     }
 
@@ -122,6 +124,7 @@ private:
     Surroundings surroundings_;
     std::map<model::LocationId, std::deque<Rest>> rests_;  // by who waits; in the order of their waits
     const SampledCode& code_;
+    const SampleWeights& weights_;
     model::Ns origin_;
     CountDivider& counter_;
     Tally& tally_;

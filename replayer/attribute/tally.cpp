@@ -5,6 +5,7 @@
 #include "replayer/attribute/count.hpp"
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/inside.hpp"
+#include "replayer/attribute/sample_weights.hpp"
 
 #include <algorithm>
 #include <span>
@@ -139,10 +140,11 @@ private:
 class Tallier
 {
 public:
-    Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin)
-        : replay_(replay), definitions_(replay.definitions), code_(definitions_, replay.processes),
+    Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin, const SampleWeights& weights)
+        : replay_(replay), definitions_(replay.definitions), weights_(weights), code_(definitions_, replay.processes),
           counter_(replay, {path.begin, path.begin + path.makespan}, code_, result_),
-          divider_(replay, path.begin, code_, counter_, result_), inside_(replay, spin, code_, path.begin, result_)
+          divider_(replay, path.begin, code_, weights, counter_, result_),
+          inside_(replay, spin, code_, path.begin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals = Totals(definitions_.contexts.size(), path.begin, path.makespan);
@@ -309,9 +311,10 @@ private:
                 result_.totals.mention(place);  // its counts are there
                 continue;
             }
-            result_.totals.add_sample(place, sample.time, sample.weight, is_first, in_calls.contains(sample.time));
+            const std::int64_t ns = weights_.of_all(location, sample);
+            result_.totals.add_sample(place, sample.time, ns, is_first, in_calls.contains(sample.time));
             if (const std::uint64_t address = address_in(place, sample); address != 0)
-                result_.total_addresses[{sample.context.value, address}].add(sample.weight, 1);
+                result_.total_addresses[{sample.context.value, address}].add(ns, 1);
         }
     }
 
@@ -329,6 +332,7 @@ private:
 
     const Replay& replay_;
     const model::Definitions& definitions_;
+    const SampleWeights& weights_;
     Tally result_;
     SampledCode code_;
     CountDivider counter_;  // adds to it,
@@ -356,9 +360,9 @@ std::vector<Place> Tally::places() const
 }
 
 Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
-            const std::vector<DoubtfulEnd>& doubtful_ends)
+            const SampleWeights& weights, const std::vector<DoubtfulEnd>& doubtful_ends)
 {
-    Tallier tallier(replay, path, spin);
+    Tallier tallier(replay, path, spin, weights);
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
     std::vector<PieceSum> pieces(path.pieces.size());

@@ -164,9 +164,10 @@ struct Tally {
 };
 
 class SpinFunctions;
+class SampleWeights;
 
 /// Sums over the owned processes, but for the attributions of transfers (inside.hpp). Talks to nobody.
 Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin,
-            const std::vector<DoubtfulEnd>& doubtful_ends);
+            const SampleWeights& weights, const std::vector<DoubtfulEnd>& doubtful_ends);
 
 }  // namespace critpath::replayer

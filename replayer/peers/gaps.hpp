@@ -100,12 +100,11 @@ struct GapOnPath {
     std::int64_t ns;
 };
 
-/// Calls `visit(GapOnPath)` for the gaps on the path, each once, of each process in order of time. `gaps`: by index
-/// into Replay::processes.
+/// Calls `visit(process, gap, begin, end)` for the parts of gaps on the path, of each process in order of time; a gap
+/// may be on it in several parts. `gaps`: by index into Replay::processes.
 template <class Visit>
-void for_each_gap_on_path(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, Visit visit)
+void for_each_part_on_path(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, Visit visit)
 {
-    std::vector<GapOnPath> open(gaps.size());  // by process: the last one, of which more may follow; none has 0 ns
     for (const Piece& piece : path.pieces) {
         const model::ProcessId process = replay.definitions.locations[piece.location].process;
         if (replay.definitions.processes[process.value].locations.front().value != piece.location)
@@ -117,18 +116,29 @@ void for_each_gap_on_path(const Replay& replay, const Path& path, std::vector<Ga
             const model::Ns from = gaps[p].begin_of(gap);
             if (from >= end)
                 break;
-            const std::int64_t ns = gaps[p].recorded(std::max(begin, from), std::min(end, gaps[p].end_of(gap)));
-            if (ns == 0)
-                continue;
-            if (open[p].ns > 0 && open[p].gap == gap) {
-                open[p].ns += ns;
-                continue;
-            }
-            if (open[p].ns > 0)
-                visit(open[p]);
-            open[p] = {p, gap, ns};
+            visit(p, gap, std::max(begin, from), std::min(end, gaps[p].end_of(gap)));
         }
     }
+}
+
+/// Calls `visit(GapOnPath)` for the gaps on the path, each once, of each process in order of time. `gaps`: by index
+/// into Replay::processes.
+template <class Visit>
+void for_each_gap_on_path(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, Visit visit)
+{
+    std::vector<GapOnPath> open(gaps.size());  // by process: the last one, of which more may follow; none has 0 ns
+    for_each_part_on_path(replay, path, gaps, [&](std::size_t p, std::size_t gap, model::Ns begin, model::Ns end) {
+        const std::int64_t ns = gaps[p].recorded(begin, end);
+        if (ns == 0)
+            return;
+        if (open[p].ns > 0 && open[p].gap == gap) {
+            open[p].ns += ns;
+            return;
+        }
+        if (open[p].ns > 0)
+            visit(open[p]);
+        open[p] = {p, gap, ns};
+    });
     for (const GapOnPath& last : open)
         if (last.ns > 0)
             visit(last);
