@@ -142,10 +142,15 @@ struct ByLap {
 ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
              const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
 
-/// By place: the part of the time on the path that the other processes work meanwhile, wherever they are in the
-/// program; their mean. While the process on the path lacks a processor, they have that much more time for it. Of many
-/// gaps on the path some are drawn. Collective over `replay.comm`; the same on all processes.
-std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen);
+/// Parts of the time on the path; the mean of the other processes.
+struct Meanwhile {
+    double at_work = 0;  // they work, wherever they are in the program
+    double there = 0;    // of that, at the same place
+};
+
+/// By place. While the process on the path lacks a processor, the others have that much more time to work. Of many gaps
+/// on the path some are drawn. Collective over `replay.comm`; the same on all processes.
+std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

@@ -15,11 +15,6 @@ namespace
 /// What takes so many times as long as its peers may be what these do elsewhere.
 constexpr double much_longer = 1.25;
 
-double part_of(std::int64_t ns, std::int64_t all_ns)
-{
-    return all_ns > 0 ? static_cast<double>(ns) / static_cast<double>(all_ns) : 0;
-}
-
 /// What gaps at a place, or the spans or laps that they are in, take beside those of the peers.
 struct Beside {
     const model::Stretch& sums;
@@ -136,22 +131,23 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
 }
 
 /// Whether laps fit with what the others do meanwhile: who works while they wait is waited for, whatever they do at
-/// other times. That is what gaps say if nobody works elsewhere while these are on the path. Who does not come by
-/// between the same two calls may have all of this work then.
-bool fit(const Beside& gaps, const Beside& laps)
+/// other times. One of them at least must work elsewhere then, for where all meet in front of such work and behind it,
+/// the others do at the place what they do; and either they work for most of the time, or do elsewhere a third of what
+/// they do less there. Who does not come by between the same two calls does all of it elsewhere.
+bool fit(const Beside& gaps, const Beside& laps, const Meanwhile& others, std::size_t processes)
 {
-    constexpr double about = 1.45;
-    constexpr double much = 0.25;
-    const double at_work = part_of(gaps.sums.others_at_work_ns, gaps.sums.looked_at_ns);
-    const double at_work_elsewhere = at_work - 1 / most_times_of_peers(gaps);
-    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls || at_work_elsewhere >= much ||
-           1 / std::max(at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0);
+    constexpr double about = 1.45, little = 0.1, much = 1.0 / 3;
+    const double elsewhere = others.at_work - others.there;
+    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
+           (elsewhere * static_cast<double>(processes - 1) >= little &&
+            (1 / std::max(others.at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0) ||
+             elsewhere >= much * (1 - others.there)));
 }
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
 /// first works before it sends, and the others before they receive. Collective.
 void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
-                    const std::vector<GapPlace>& places, Sums& found)
+                    const std::vector<GapPlace>& places, const std::vector<Meanwhile>& meanwhile, Sums& found)
 {
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -165,7 +161,8 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
-        if (has_peers(of_laps.sums) && fit(of_gaps, of_laps) &&
+        if (has_peers(of_laps.sums) &&
+            fit(of_gaps, of_laps, meanwhile[doubtful[i]], replay.definitions.processes.size()) &&
             (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps)))
             replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }
@@ -175,7 +172,8 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
 }  // namespace
 
 void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
-                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
+                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places,
+                       const std::vector<Meanwhile>& meanwhile, Sums& found)
 {
     bool is_doubtful = false;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -184,7 +182,7 @@ void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, c
         return;
     const Spans spans(replay, predecessors, same);
     compare_by_one_call(replay, same, spans, gaps, chosen, places, found);
-    compare_by_lap(replay, spans, gaps, chosen, places, found);
+    compare_by_lap(replay, spans, gaps, chosen, places, meanwhile, found);
 }
 
 }  // namespace critpath::replayer

@@ -19,6 +19,7 @@ namespace
 struct Moment {
     std::int64_t begin, end;
     std::int64_t process;
+    GapPlace place;
 };
 
 /// What it is worth to its own process.
@@ -29,20 +30,35 @@ struct OwnMoment {
     std::int64_t ran;  // of all of it, not without a processor: it may be long for that alone
 };
 
+/// Of what was asked about, ns.
 struct Sum {
-    std::int64_t ns = 0;       // on the path, of what was asked about
+    std::int64_t ns = 0;       // on the path
     std::int64_t at_work = 0;  // of that, the mean of the others
+    std::int64_t there = 0;    // of that, at the same place
 };
 
-/// Of [begin, end), what the first thread works; not what lies between two polls, which may be all that it does while
-/// it waits.
-std::int64_t at_work(Gaps& gaps, const BetweenPolls& is_between_polls, model::Ns begin, model::Ns end)
-{
+/// What processes work, ns.
+struct Work {
     std::int64_t ns = 0;
-    for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i)
-        if (!is_between_polls(gaps.place(i)))
-            ns += gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
-    return ns;
+    std::int64_t there = 0;  // of that, at the place of the one on the path
+};
+constexpr int work_numbers = static_cast<int>(sizeof(Work) / sizeof(std::int64_t));
+
+/// What the first thread works meanwhile; not what lies between two polls, which may be all that it does while it
+/// waits.
+Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment)
+{
+    const model::Ns begin{moment.begin}, end{moment.end};
+    Work work;
+    for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i) {
+        const GapPlace place = gaps.place(i);
+        if (is_between_polls(place))
+            continue;
+        const std::int64_t ns = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
+        work.ns += ns;
+        work.there += place == moment.place ? ns : 0;
+    }
+    return work;
 }
 
 /// By place: the time on the path from which on a gap is asked about for itself. Of shorter ones it is so many that
@@ -76,7 +92,7 @@ std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps
                 random_bits(~(static_cast<std::uint64_t>(process) << 32 | std::uint64_t{on_path.gap}));
             const auto drawn = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(from[on_path.place]));
             if (end > begin && drawn < ns)
-                result.push_back({{begin, end, process},
+                result.push_back({{begin, end, process, gaps[p].place(on_path.gap)},
                                   on_path.place,
                                   std::max(ns, from[on_path.place]),
                                   std::max<std::int64_t>(end - begin - gaps[p].measure(on_path.gap).preempted, 1)});
@@ -84,24 +100,27 @@ std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps
     return result;
 }
 
-/// What all other processes work meanwhile, ns.
+/// What all other processes work meanwhile: a Work for each moment.
 std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
                                          std::vector<Gaps>& gaps, const BetweenPolls& is_between_polls)
 {
-    std::vector<std::int64_t> sums(moments.size(), 0);
+    std::vector<std::int64_t> sums(moments.size() * work_numbers, 0);
     for (std::size_t p = 0; p < gaps.size(); ++p)
         for (std::size_t i = 0; i < moments.size(); ++i)
-            if (moments[i].process != replay.processes[p].process.value)
-                sums[i] += at_work(gaps[p], is_between_polls, model::Ns{moments[i].begin}, model::Ns{moments[i].end});
+            if (moments[i].process != replay.processes[p].process.value) {
+                const Work work = at_work(gaps[p], is_between_polls, moments[i]);
+                sums[work_numbers * i] += work.ns;
+                sums[work_numbers * i + 1] += work.there;
+            }
     return sums;
 }
 
 }  // namespace
 
-std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
 {
     if (replay.definitions.processes.size() < 2)
-        return std::vector<double>(chosen.places(), 0);
+        return std::vector<Meanwhile>(chosen.places());
     const BetweenPolls is_between_polls(replay.definitions);
     const std::vector<OwnMoment> own = own_moments(replay, gaps, chosen);
     const auto others = static_cast<double>(replay.definitions.processes.size() - 1);
@@ -114,18 +133,28 @@ std::vector<double> others_at_work(const Replay& replay, std::vector<Gaps>& gaps
         if (round.all == 0)
             break;
         const std::vector<Moment> all = ask(replay, ready, round);
-        for (const std::int64_t work :
-             sum_answers(replay, work_meanwhile(replay, all, gaps, is_between_polls), round, 1)) {
+        const std::vector<std::int64_t> answers =
+            sum_answers(replay, work_meanwhile(replay, all, gaps, is_between_polls), round, work_numbers);
+        for (std::size_t i = 0; i < answers.size(); i += work_numbers) {
             const OwnMoment& moment = own[next++];
-            const double part = static_cast<double>(work) / (others * static_cast<double>(moment.ran));
-            sums[moment.place].ns += moment.ns;
-            sums[moment.place].at_work += rounded(static_cast<double>(moment.ns) * std::min(part, 1.0));
+            const double all_ns = others * static_cast<double>(moment.ran);
+            const double part = static_cast<double>(answers[i]) / all_ns;
+            const double most = std::max(part, 1.0);  // as far as it had a processor and the others had none
+            const double there = static_cast<double>(answers[i + 1]) / all_ns;
+            Sum& sum = sums[moment.place];
+            sum.ns += moment.ns;
+            sum.at_work += rounded(static_cast<double>(moment.ns) * part / most);
+            sum.there += rounded(static_cast<double>(moment.ns) * there / most);
         }
     }
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(2 * sums.size()), MPI_INT64_T, MPI_SUM, replay.comm);
-    std::vector<double> result;
-    for (const Sum& sum : sums)
-        result.push_back(sum.ns > 0 ? static_cast<double>(sum.at_work) / static_cast<double>(sum.ns) : 0);
+    constexpr std::size_t numbers = sizeof(Sum) / sizeof(std::int64_t);
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(numbers * sums.size()), MPI_INT64_T, MPI_SUM,
+                  replay.comm);
+    std::vector<Meanwhile> result;
+    for (const Sum& sum : sums) {
+        const auto ns = static_cast<double>(std::max<std::int64_t>(sum.ns, 1));
+        result.push_back({static_cast<double>(sum.at_work) / ns, static_cast<double>(sum.there) / ns});
+    }
     return result;
 }
 

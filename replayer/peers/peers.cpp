@@ -248,11 +248,11 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     Sums found = sum_up(replay, gaps, chosen);
     std::vector<GapPlace> places;
     std::ranges::transform(times, std::back_inserter(places), &PlaceTime::place);
-    const std::vector<double> at_work = others_at_work(replay, gaps, chosen);
+    const std::vector<Meanwhile> meanwhile = others_at_work(replay, gaps, chosen);
     for (std::size_t i = 0; i < places.size(); ++i)
         found.stretches[i].others_at_work_ns =
-            rounded(at_work[i] * static_cast<double>(found.stretches[i].looked_at_ns));
-    compare_elsewhere(replay, predecessors, same, gaps, chosen, places, found);
+            rounded(meanwhile[i].at_work * static_cast<double>(found.stretches[i].looked_at_ns));
+    compare_elsewhere(replay, predecessors, same, gaps, chosen, places, meanwhile, found);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);

@@ -129,6 +129,28 @@ TEST(Laps, WhoIsWaitedForIsNotBalancedByOtherTimes)
     EXPECT_EQ(s.peers_ns, s.compared_ns * 2 / 3);
 }
 
+/// Likewise, where the other one lacks a processor now, so that it is busy for most of the time.
+TEST(Laps, WhereAllMeetInFrontOfWorkAndBehindItPeersAreThere)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        const std::int64_t middle = time + 5002, end = middle + 5002;
+        p[1].off({time + 100, time + 1700}, true);
+        p[0].collective(FunctionId::MPI_Allreduce, {time + 5000, middle});
+        p[1].collective(FunctionId::MPI_Allreduce, {time + 3600, middle});
+        p[0].collective(FunctionId::MPI_Barrier, {middle + 2000, end});
+        p[1].collective(FunctionId::MPI_Barrier, {middle + 5000, end});
+        time = end;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Barrier", "MPI_Allreduce");
+    EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::BothCalls));
+    EXPECT_NEAR(times_of_peers(s), 5.0 / 3.6, 0.01);
+}
+
 /// Each second time one rank takes longer, so that those that it holds up come late to the next lap, and others wait
 /// for these: in the laps that the first rank is on the path in, all have the same work.
 TEST(Laps, WhoWaitsSinceOthersWereHeldUpHasNoLessToDo)
