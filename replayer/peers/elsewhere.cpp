@@ -107,8 +107,7 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
 {
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
-        if (!has_peers(found.stretches[i]) ||
-            (is_much_longer(beside(found, i)) && are_parts_of_spans(replay.definitions, places[i])))
+        if (!has_peers(found.stretches[i]) || (is_much_longer(beside(found, i)) && spans.are_parts(places[i])))
             doubtful.push_back(i);
     if (doubtful.empty())
         return;

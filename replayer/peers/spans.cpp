@@ -27,17 +27,7 @@ std::vector<std::uint32_t> groups_of_collectives(const model::Definitions& defin
     return groups;
 }
 
-bool ends_spans(const model::Definitions& definitions, model::ContextId call)
-{
-    return functions::may_meet_others(functions::semantic_class(definitions.region(call).function));
-}
-
 }  // namespace
-
-bool are_parts_of_spans(const model::Definitions& definitions, GapPlace place)
-{
-    return (place.before.valid() && !ends_spans(definitions, place.before)) || !ends_spans(definitions, place.after);
-}
 
 Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same)
 {
@@ -46,7 +36,9 @@ Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameC
     std::vector<model::ContextId> place;
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
         place.push_back(same({i}));
-        calls->can_wait.push_back(ends_spans(definitions, {i}));
+        const auto what = functions::semantic_class(definitions.region({i}).function);
+        const bool is_alone = i < predecessors.alone.size() && predecessors.alone[i];
+        calls->can_wait.push_back(functions::may_meet_others(what) && !is_alone);
     }
     calls->meeting = find_met_calls(replay, predecessors, place, groups_of_collectives(definitions), is_not_collective);
     calls_ = std::move(calls);

@@ -23,9 +23,6 @@ struct Span {
     GapPlace bounds;  // the calls before and behind it, as Spans::meeting() has them
 };
 
-/// Whether gaps at the place may be parts of spans.
-bool are_parts_of_spans(const model::Definitions& definitions, GapPlace place);
-
 class Spans
 {
 public:
@@ -63,6 +60,11 @@ public:
     [[nodiscard]] model::ContextId meeting(model::ContextId call) const
     {
         return call.valid() ? model::ContextId{calls_->meeting[call.value]} : call;
+    }
+    /// Whether gaps at the place are parts of longer spans.
+    [[nodiscard]] bool are_parts(GapPlace place) const
+    {
+        return (place.before.valid() && !calls_->can_wait[place.before.value]) || !calls_->can_wait[place.after.value];
     }
     [[nodiscard]] std::size_t contexts() const { return calls_->meeting.size(); }
 

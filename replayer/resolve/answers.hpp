@@ -33,6 +33,7 @@ struct LocationPredecessors {
 
 struct Predecessors {
     std::vector<std::vector<LocationPredecessors>> processes;  // as Replay::processes, by location
+    std::vector<bool> alone;                                   // calls_alone()
     // Of the whole trace: jumps of collectives that lead forward in time, and collectives that somebody left before all
     // had come, by more than the clocks are off.
     std::uint64_t clock_violations = 0;

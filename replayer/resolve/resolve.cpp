@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/resolve/alone.hpp"
 #include "replayer/resolve/calls.hpp"
 #include "replayer/resolve/guessed_waits.hpp"
 
@@ -105,6 +106,7 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
     resolve_threads(replay, answers);
 
     Predecessors result;
+    result.alone = calls_alone(replay);
     result.clock_violations = collectives.left_too_early;
     for (std::size_t link = 0; link < rules::links; ++link)
         result.transfer[link] = {calibration.transfer[link], calibration.one_sided[link]};

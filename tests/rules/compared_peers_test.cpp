@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -127,30 +128,29 @@ TEST(Peers, WhoGoesOnToAnotherCallIsComparedByTheCallBefore)
 // Who comes to a call twice as often does not do the same there.
 TEST(Peers, WhoComesMoreOftenIsNoPeerByOneCall)
 {
-    constexpr model::CommId self{1};
     Program p(2);
     constexpr int times = 5;
     std::array<std::int64_t, 2> time = {10, 10};
     const auto call = [&](int rank, FunctionId function, std::int64_t work) {
         std::int64_t& t = time[static_cast<std::size_t>(rank)];
-        p[rank].collective(function, {t + work, t + work + 1}, self, 0);
+        p[rank].call(function, {t + work, t + work + 1});
         t += work + 1;
     };
     for (int rank = 0; rank < 2; ++rank)
         p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
     for (int i = 0; i < times; ++i) {
-        call(0, FunctionId::MPI_Bcast, 1);
-        call(0, FunctionId::MPI_Reduce, 100);
+        call(0, FunctionId::MPI_Wait, 1);
+        call(0, FunctionId::MPI_Waitall, 100);
     }
     for (int i = 0; i < 2 * times; ++i)
-        call(1, FunctionId::MPI_Bcast, 10);
-    call(1, FunctionId::MPI_Gather, 1);
+        call(1, FunctionId::MPI_Wait, 10);
+    call(1, FunctionId::MPI_Waitany, 1);
     for (int i = 0; i < 2 * times; ++i)
-        call(1, FunctionId::MPI_Reduce, 10);
+        call(1, FunctionId::MPI_Waitall, 10);
     for (int rank = 0; rank < 2; ++rank)
         p[rank].collective(FunctionId::MPI_Allreduce, {time[static_cast<std::size_t>(rank)], 1000});
     p.finish(1001);
-    const model::Stretch s = stretch(replay(p), "MPI_Bcast", "MPI_Reduce");
+    const model::Stretch s = stretch(replay(p), "MPI_Wait", "MPI_Waitall");
     EXPECT_EQ(s.path_ns, times * 100 * us);
     EXPECT_EQ(s.compared, 0);
     EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
@@ -493,20 +493,58 @@ TEST(Peers, AnyNumberOfProcessesComparesByTheSameCalls)
 TEST(Peers, WhatOnlyOneRankDoesHasNone)
 {
     Program p(3);
-    constexpr model::CommId self{1};
     for (int rank = 0; rank < 3; ++rank)
         p[rank].collective(FunctionId::MPI_Barrier, {5, 7});
-    p[0].collective(FunctionId::MPI_Gather, {7, 7}, self, 0);
-    p[0].collective(FunctionId::MPI_Bcast, {1007, 1008}, self, 0);
+    p[0].call(FunctionId::MPI_Wait, {7, 7});
+    p[0].call(FunctionId::MPI_Waitall, {1007, 1008});
     for (int rank = 0; rank < 3; ++rank)
         p[rank].collective(FunctionId::MPI_Allreduce, {rank == 0 ? 1010 : 100, 1012});
     p.finish(1013);
-    const model::Stretch s = stretch(replay(p), "MPI_Gather", "MPI_Bcast");
+    const model::Stretch s = stretch(replay(p), "MPI_Wait", "MPI_Waitall");
     EXPECT_EQ(s.path_ns, 1000 * us);
     EXPECT_EQ(s.gaps, 1);
     EXPECT_EQ(s.compared, 0);
     EXPECT_EQ(s.compared_ns, 0);
     EXPECT_FALSE(s.has_model());
+}
+
+/// Each assembles and then iterates, rank 1 three times as often, with an operation that nobody else is in behind each
+/// iteration: nobody can be waited for there, so all of a step is compared.
+TEST(Peers, WhatNobodyElseIsInIsNoWait)
+{
+    Program p(2);
+    constexpr std::int64_t assembly = 1000, iteration = 500;
+    std::int64_t time = 10;
+    for (int rank = 0; rank < 2; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {5, time});
+    for (int step = 0; step < 20; ++step) {
+        const std::int64_t leave = time + assembly + 6 * (iteration + 1) + 2;
+        for (int rank = 0; rank < 2; ++rank) {
+            std::int64_t now = time + assembly;
+            p[rank].called_from({"main", "step", "solve"});
+            for (int i = 0; i < (rank == 1 ? 6 : 2); ++i) {
+                now += iteration;
+                p[rank].collective(FunctionId::MPI_Allreduce, {now, now + 1}, Program::self());
+                now += 1;
+            }
+            p[rank].called_from({"main", "step"});
+            p[rank].collective(FunctionId::MPI_Allreduce, {now, leave});
+        }
+        time = leave;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    // From one iteration to the next, which rank 0 has once a step; behind the assembly both take as long.
+    std::vector<model::Stretch> of_steps;
+    std::ranges::copy_if(r.profile.stretches, std::back_inserter(of_steps), [](const model::Stretch& s) {
+        return s.compared_by == number(model::ComparedBy::CallBefore) ||
+               s.compared_by == number(model::ComparedBy::CallAfter);
+    });
+    ASSERT_EQ(of_steps.size(), 1U);
+    EXPECT_EQ(of_steps[0].path_ns, 20 * 5 * iteration * us);
+    EXPECT_NEAR(static_cast<double>(of_steps[0].compared_ns) / static_cast<double>(of_steps[0].peers_ns), 2, 0.01);
+    EXPECT_EQ(of_steps[0].slowest_rank, 1);
 }
 
 }  // namespace
