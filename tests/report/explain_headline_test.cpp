@@ -56,7 +56,7 @@ TEST(Headline, NamesWhatIsInlinedIntoWhoMakesTheCalls)
     model::Profile p = one_stretch();
     set_code(p, {{sampled("step", ""), {0, {}, 600 * ms, 60}}});
     report::Explanation e = report::explain(p, 0);
-    e.code.functions.front().inlined = e.code.functions.front().short_inlined = "kernel";
+    e.code.functions.front().inlined = e.code.functions.front().headline.inlined = "kernel";
     EXPECT_THAT(e.headline(), StartsWith("mostly rank 3, mostly in kernel, inlined into step: "));
 }
 
@@ -109,6 +109,21 @@ TEST(Headline, NamesTheRankOrNodeOfAVerdictWhereItIsAnotherOne)
     s.node_variance = 80;
     s.node_rest_variance = 20;
     EXPECT_THAT(headline(p), EndsWith(", persistent node b"));
+}
+
+/// Functions that differ in their template arguments only, or in their parameters.
+TEST(Headline, NamesTellFunctionsOfTheStretchApart)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("void par_t<Sim::eos()::{lambda(int)#1}>(int, Sim::eos()::{lambda(int)#1})"),
+                  {0, {}, 700 * ms, 70, 0, 0}},
+                 {sampled("void par_t<Sim::gravity()::{lambda(int)#1}>(int, Sim::gravity()::{lambda(int)#1})"),
+                  {0, {}, 300 * ms, 30, 0, 0}}});
+    EXPECT_THAT(headline(p), HasSubstr("eos"));
+    p = one_stretch();
+    set_code(p, {{sampled("Field<long, double>::update(long, double, int)"), {0, {}, 700 * ms, 70, 0, 0}},
+                 {sampled("Field<long, double>::update(long, double)"), {0, {}, 300 * ms, 30, 0, 0}}});
+    EXPECT_THAT(headline(p), HasSubstr("int)"));
 }
 
 TEST(Headline, OfEachVerdict)

@@ -249,11 +249,11 @@ std::string listed(const std::vector<FunctionShare>& functions)
 {
     std::vector<std::string> words;
     for (const FunctionShare& function : functions) {
-        const std::string from = function.caller.empty() ? "" : ", from " + function.short_caller;
-        const std::string inlined = function.inlined.empty() ? "" : ", mostly " + function.short_inlined + ", inlined";
+        const std::string from = function.caller.empty() ? "" : ", from " + function.shown.caller;
+        const std::string inlined = function.inlined.empty() ? "" : ", mostly " + function.shown.inlined + ", inlined";
         const char* const calls = function.with_calls ? " with what it calls" : "";
         words.push_back(
-            fmt::format("{}{} ({}{}{})", function.short_name, calls, whole_percent(function.share), from, inlined));
+            fmt::format("{}{} ({}{}{})", function.shown.name, calls, whole_percent(function.share), from, inlined));
     }
     const std::string last = words.back();
     words.pop_back();
@@ -325,15 +325,18 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     for (const auto* share : {&code.of_threads, &code.blocked.in, &code.blocked_longer.in})
         if (*share)
             names.insert(printable((*share)->name));
-    const std::map<std::string, std::string> short_names = shorten_names(names, sentence_name_width);
-    const auto add = [&](FunctionShare& function) {
-        function.short_name = short_names.at(printable(function.name));
+    const std::map<std::string, std::string> shown = shorten_names(names, sentence_name_width);
+    const std::map<std::string, std::string> headline = shorten_names(names, headline_name_width);
+    const auto short_names = [](const FunctionShare& function, const std::map<std::string, std::string>& in) {
+        const auto shortened = [&](const std::string& name) { return name.empty() ? name : in.at(printable(name)); };
+        ShortNames result{shortened(function.name), shortened(function.caller), shortened(function.inlined)};
         if (!function.apart.empty())
-            function.short_name += fmt::format(" [{}]", printable(function.apart));
-        if (!function.caller.empty())
-            function.short_caller = short_names.at(printable(function.caller));
-        if (!function.inlined.empty())
-            function.short_inlined = short_names.at(printable(function.inlined));
+            result.name += fmt::format(" [{}]", printable(function.apart));
+        return result;
+    };
+    const auto add = [&](FunctionShare& function) {
+        function.shown = short_names(function, shown);
+        function.headline = short_names(function, headline);
     };
     std::ranges::for_each(code.functions, add);
     std::ranges::for_each(code.longer, add);
@@ -644,7 +647,7 @@ std::string threads_in_words(const Explanation& explanation)
         return "";
     std::string words = fmt::format(" It waited for its own threads for {} of that", duration_text(losses.threads_ns));
     if (code.of_threads)
-        words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->short_name,
+        words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->shown.name,
                              whole_percent(code.of_threads->share));
     if (part(losses.threads_preempted_ns, losses.threads_ns) >= threads_lack_from)
         words += fmt::format(", {} lacked a processor for {}", code.of_threads ? "and" : "which",

@@ -49,6 +49,7 @@ inline constexpr std::size_t most_named = 3;     // functions
 // Times: figures of a difference that are told in two ways, and mean the same one.
 inline constexpr double same_difference_within = 1.5;
 inline constexpr std::size_t sentence_name_width = 48;
+inline constexpr std::size_t headline_name_width = 36;  // so that most headlines are one line
 
 /// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
 enum class Factor : std::uint8_t {
@@ -85,13 +86,18 @@ struct MissRate {
     More is_more = More::MayBe;
 };
 
+/// Names in so many columns that tell a function, its caller, and what is inlined, from all others of a stretch.
+struct ShortNames {
+    std::string name, caller, inlined;
+};
+
 /// A function, and its part of a time.
 struct FunctionShare {
     std::string name;  // all of it
     double share = 0;
     std::string caller = {};   // the function of the application that mostly has it done; empty: itself, or not known
     std::string inlined = {};  // the function inlined into it that has most of that; empty: none, or not known
-    std::string short_name = {}, short_caller = {}, short_inlined = {};  // tell them from all others of the stretch
+    ShortNames shown = {}, headline = {};  // in sentences, and above them
     std::string apart = {};   // the binary or file that tells it from another function of this name; empty: it need not
     bool with_calls = false;  // it is what it calls that makes it so much
 };

@@ -22,8 +22,6 @@ namespace critpath::report
 namespace
 {
 
-constexpr std::size_t headline_name_width = 36;  // so that most headlines are one line
-
 bool is_mostly_on_one_rank(const Explanation& e)
 {
     return e.ranks_on_path == 1 || e.rank_share >= mostly_from;
@@ -45,12 +43,10 @@ std::string with_difference(std::string place, const std::string& apart)
 std::string name_of(const FunctionShare& function, const Explanation& e)
 {
     if (printable(function.name) != e.innermost_caller)
-        return shorten_name(function.short_name, headline_name_width) +
-               (function.caller.empty() ? "" : " from " + shorten_name(function.short_caller, headline_name_width));
+        return function.headline.name + (function.caller.empty() ? "" : " from " + function.headline.caller);
     return function.inlined.empty()
                ? ""
-               : fmt::format("{}, inlined into {}", shorten_name(function.short_inlined, headline_name_width),
-                             shorten_name(function.short_name, headline_name_width));
+               : fmt::format("{}, inlined into {}", function.headline.inlined, function.headline.name);
 }
 
 /// What the path's thread has of it, as a part, or those that it waits for, while these neither lack a processor nor
@@ -132,7 +128,7 @@ std::string difference_in_words(const Explanation& e)
     if (functions.empty() || functions.front().share < most_from ||
         (said != nullptr && said->name == functions.front().name))
         return "";
-    return fmt::format(", mostly by {}", shorten_name(functions.front().short_name, headline_name_width));
+    return fmt::format(", mostly by {}", functions.front().headline.name);
 }
 
 std::string longer_than_peers(const Explanation& e)
@@ -141,7 +137,7 @@ std::string longer_than_peers(const Explanation& e)
     if (e.second && !e.named)
         cause = fmt::format("{} and {}", cause.empty() ? "longer on the processor" : cause, second_cause_in_words(e));
     if (const BlockedAt& at = e.blocked_to_mend(); !e.named && e.cause == Factor::Blocked && at.in)
-        cause += fmt::format(" in {}", shorten_name(at.in->short_name, headline_name_width));
+        cause += fmt::format(" in {}", at.in->headline.name);
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
     const std::string whose = e.is_of_longer_ranks ? fmt::format("rank {} ", e.longer_rank) : "";

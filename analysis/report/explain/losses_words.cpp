@@ -19,8 +19,8 @@ std::string place_in_words(const BlockedAt& at)
 {
     constexpr double sure = 0.9;
     const std::string of_all = whole_percent(at.in->share);
-    return at.seen >= sure ? fmt::format("in {} ({})", at.in->short_name, of_all)
-                           : fmt::format("as it seems in {} ({}; seen for {} of it)", at.in->short_name, of_all,
+    return at.seen >= sure ? fmt::format("in {} ({})", at.in->shown.name, of_all)
+                           : fmt::format("as it seems in {} ({}; seen for {} of it)", at.in->shown.name, of_all,
                                          whole_percent(at.seen));
 }
 

@@ -49,7 +49,7 @@ constexpr BlockedFor blocked_for[] = {
 std::string waited_for(const Explanation& e)
 {
     const BlockedAt& at = e.blocked_to_mend();
-    const std::string where = at.in ? fmt::format("in {}", at.in->short_name) : std::string("outside of MPI");
+    const std::string where = at.in ? fmt::format("in {}", at.in->shown.name) : std::string("outside of MPI");
     const std::string& by = at.by;
     const auto known = std::ranges::find_if(
         blocked_for, [&](const BlockedFor& f) { return by.find(f.part_of_name) != std::string::npos; });
@@ -74,7 +74,7 @@ Remedy remedy_without_faults(Factor cause, const Explanation& e)
 {
     if (cause == Factor::Threads) {
         const std::string work =
-            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name) : "work";
+            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->shown.name) : "work";
         return {
             fmt::format("share {} out evenly among its threads, outside of critical sections, or make it faster", work),
             fmt::format("share {} out evenly among the threads of the slow ones, outside of critical sections, or make "

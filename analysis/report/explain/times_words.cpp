@@ -84,7 +84,7 @@ std::string lines_in_words(const Explanation& e, std::string_view trace)
         printable(functions.front().name) != e.innermost_caller || e.after_site.find(':') == std::string::npos)
         return "";
     const std::string ranks = e.rank_share >= mostly_from ? fmt::format("--rank {} ", e.rank) : "";
-    return fmt::format(" Lines of {}: {}", functions.front().short_name,
+    return fmt::format(" Lines of {}: {}", functions.front().shown.name,
                        command_line(fmt::format("annotate {}{}", ranks, shell_quoted(functions.front().name)), trace));
 }
 
