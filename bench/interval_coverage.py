@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether the 95 % intervals of `cpreport hotspots` hold what they promise: records runs of a program that knows what each of its
-functions took of the critical path (bench/shares.c), and counts how often that lies in the interval: of each function alone, and
+functions took of the critical path (bench/shares.c, bench/phases.c), and counts how often that lies in the interval: of each function alone, and
 of their callers with what they call (--inclusive).
 
-    interval_coverage.py BUILD_DIRECTORY [RUNS] [SECONDS] [alone | ranks | team]
+    interval_coverage.py BUILD_DIRECTORY [RUNS] [SECONDS] [alone | ranks | team | phases]
 """
 
 import json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-RANKS = {"alone": 1, "ranks": 2, "team": 1}
+RANKS = {"alone": 1, "ranks": 2, "team": 1, "phases": 2}
 
 
 def run(*command):
@@ -29,7 +29,7 @@ def shares(build, seed, seconds, how, directory):
     trace = os.path.join(directory, str(seed))
     tool = os.path.join(build, "bin", "")
     out = run("mpirun", "-n", RANKS[how], tool + "cpcollect", "-q", "-o", trace, "--",
-              os.path.join(build, "bench", "shares"), seed, seconds, how)
+              os.path.join(build, "bench", "phases" if how == "phases" else "shares"), seed, seconds, how)
     truth = {name: float(took) for name, took in (line.split() for line in out.splitlines())}
     run("mpirun", "-n", 1, tool + "cpreplay", "-q", trace)
     views = [json.loads(run(tool + "cpreport", "hotspots", "--format", "json", "--top", 0, "--sort", "name", *options, trace))

@@ -130,6 +130,9 @@ public:
     /// Collective.
     Draw(const Replay& replay, const std::vector<PlaceTime>& times, const GapPlaces& chosen, const Seen& seen)
     {
+        // All others answer for each: where these are many, fewer say as much.
+        const auto processes = static_cast<std::int64_t>(replay.definitions.processes.size());
+        const std::int64_t enough = std::clamp<std::int64_t>((std::int64_t{1} << 20) / processes, 256, 2048);
         for (const PlaceTime& time : times)
             long_ns_.push_back(time.ns / enough);
         std::vector<std::uint32_t> places;  // by place in `seen`
@@ -161,8 +164,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t enough = 2048;
-
     static constexpr std::size_t lengths = 65;  // are told apart by their binary logarithm
 
     static std::size_t kind(std::uint32_t place, std::int64_t ns)
