@@ -120,6 +120,13 @@ struct Stretch : Difference {
     // between MPI calls, but not between polls. Nothing if there is one process.
     std::int64_t others_at_work_ns = 0;
 
+    // Gaps at the place, on the path or not: of the process with the most, of several the first; and of all that come
+    // there.
+    std::int64_t most_times = 0;
+    std::int64_t most_times_rank = -1;
+    std::int64_t all_times = 0;
+    std::int64_t ranks_there = 0;
+
     // Of those that other processes have too:
     std::int64_t compared_by = 0;  // a ComparedBy
     std::int64_t slowest = 0;      // of these: no other process took longer
@@ -196,6 +203,10 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"own_preempted_ns", &Stretch::own_preempted_ns},
     {"own_blocked_ns", &Stretch::own_blocked_ns},
     {"others_at_work_ns", &Stretch::others_at_work_ns},
+    {"most_times", &Stretch::most_times},
+    {"most_times_rank", &Stretch::most_times_rank},
+    {"all_times", &Stretch::all_times},
+    {"ranks_there", &Stretch::ranks_there},
     {"compared_by", &Stretch::compared_by},
     {"compared", &Stretch::compared},
     {"slowest", &Stretch::slowest},

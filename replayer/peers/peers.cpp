@@ -220,6 +220,36 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     return chosen;
 }
 
+/// How often processes come to the places, on the path or not. Collective.
+void add_times(const Replay& replay, const Chosen& chosen, std::vector<model::Stretch>& stretches)
+{
+    const std::size_t places = stretches.size();
+    std::vector<std::int64_t> sums(2 * places, 0), most(places, 0), first(places, INT64_MAX);
+    const auto times = [&](std::size_t place, std::size_t p) {
+        return static_cast<std::int64_t>(chosen.gaps(place)[p].size());
+    };
+    for (std::size_t place = 0; place < places; ++place)
+        for (std::size_t p = 0; p < replay.processes.size(); ++p) {
+            sums[2 * place] += times(place, p);
+            sums[2 * place + 1] += times(place, p) > 0 ? 1 : 0;
+            most[place] = std::max(most[place], times(place, p));
+        }
+    const auto count = static_cast<int>(places);
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2 * count, MPI_INT64_T, MPI_SUM, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, most.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
+    for (std::size_t place = 0; place < places; ++place)
+        for (std::size_t p = replay.processes.size(); p-- > 0;)
+            if (times(place, p) == most[place])
+                first[place] = replay.processes[p].process.value;
+    MPI_Allreduce(MPI_IN_PLACE, first.data(), count, MPI_INT64_T, MPI_MIN, replay.comm);
+    for (std::size_t place = 0; place < places; ++place) {
+        stretches[place].all_times = sums[2 * place];
+        stretches[place].ranks_there = sums[2 * place + 1];
+        stretches[place].most_times = most[place];
+        stretches[place].most_times_rank = first[place];
+    }
+}
+
 /// Those of all processes, sorted, on the one that writes the result; what is of a stretch and a process. Collective.
 template <class Part>
 std::vector<Part> collect(const Replay& replay, std::vector<Part> own)
@@ -254,6 +284,7 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
         found.stretches[i].others_at_work_ns =
             rounded(meanwhile[i].at_work * static_cast<double>(found.stretches[i].looked_at_ns));
     compare_elsewhere(replay, predecessors, same, gaps, chosen, places, meanwhile, found);
+    add_times(replay, chosen, found.stretches);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);

@@ -83,6 +83,29 @@ TEST(ExplainSerial, IsNotSaidOfThreadsThatAreNotLookedAt)
     EXPECT_THAT(sentence(p), HasSubstr("the others, their first threads, compute for 0 %"));
 }
 
+/// Each time takes as long, but one rank comes there more often.
+TEST(ExplainSerial, WhoComesMoreOftenHasMoreWork)
+{
+    model::Profile p = balanced_stretch(1000 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.most_times = 500;
+    s.most_times_rank = 3;
+    s.ranks_there = 4;
+    s.all_times = 1604;
+    EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster"));
+    s.all_times = 1200;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+    EXPECT_THAT(sentence(p), HasSubstr(" Rank 3 comes here 500 times, the mean of the 4 ranks that do 300: who comes "
+                                       "more often has more of this work."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Only what makes all ranks faster")));
+    s.others_at_work_ns = 400 * ms;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("has more of this work. While one rank computes here, the others compute for 40 %"));
+    s.peers_ns = 500 * ms;
+    s.processor_ns = 500 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("the mean of the 4 ranks that do 300."));
+}
+
 TEST(ExplainSerial, OneRankHasNoOthers)
 {
     model::Profile p = balanced_stretch(0);

@@ -107,6 +107,10 @@ void add_stretches(model::Profile& profile)
     longer.path_ns = longer.looked_at_ns = 2600 * ms;
     longer.looked_at = 20;
     longer.others_at_work_ns = 1500 * ms;
+    longer.most_times = 30;
+    longer.most_times_rank = 1;
+    longer.all_times = 100;
+    longer.ranks_there = 4;
     longer.gaps = longer.compared = 20;
     longer.compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
     longer.slowest = 18;

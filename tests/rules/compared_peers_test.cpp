@@ -547,5 +547,31 @@ TEST(Peers, WhatNobodyElseIsInIsNoWait)
     EXPECT_EQ(of_steps[0].slowest_rank, 1);
 }
 
+/// Two groups iterate by themselves, one of them more often; all iterations take as long.
+TEST(Peers, WhoComesMoreOftenIsCounted)
+{
+    Program p(4);
+    const std::array<model::CommId, 2> groups = {p.comm({0, 1}), p.comm({2, 3})};
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        const std::int64_t leave = time + 6 * 101 + 2;
+        for (int rank = 0; rank < 4; ++rank) {
+            std::int64_t now = time;
+            for (int i = 0; i < (rank < 2 ? 6 : 2); ++i, now += 101)
+                p[rank].collective(FunctionId::MPI_Bcast, {now + 100, now + 101}, groups[rank < 2 ? 0 : 1], 0);
+            p[rank].collective(FunctionId::MPI_Allreduce, {now, leave});
+        }
+        time = leave;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Bcast", "MPI_Bcast");
+    EXPECT_EQ(s.most_times, 20 * 5);
+    EXPECT_EQ(s.most_times_rank, 0);
+    EXPECT_EQ(s.all_times, 20 * (5 + 5 + 1 + 1));
+    EXPECT_EQ(s.ranks_there, 4);
+}
+
 }  // namespace
 }  // namespace critpath::tests

@@ -561,6 +561,16 @@ bool Explanation::are_others_idle() const
     return others_at_work && *others_at_work * less_to_do < hardly;
 }
 
+bool Explanation::comes_unevenly() const
+{
+    constexpr std::int64_t several = 4;
+    constexpr double much_more = 1.25;
+    const model::Stretch& s = *stretch;
+    return s.ranks_there > 1 && s.most_times >= several &&
+           static_cast<double>(s.most_times) * static_cast<double>(s.ranks_there) >=
+               much_more * static_cast<double>(s.all_times);
+}
+
 bool Explanation::is_mostly_once() const
 {
     constexpr std::int64_t several = 4;

@@ -164,6 +164,13 @@ const StretchColumn stretch_columns[] = {
     {{"gaps_looked_at", ""}, [](const Shown& x) -> Cell { return x.s.looked_at; }},
     {{"others_at_work_percent", ""},
      [](const Shown& x) -> Cell { return x.e.others_at_work ? Cell(Share{*x.e.others_at_work}) : Cell(); }},
+    {{"most_times", ""}, [](const Shown& x) -> Cell { return x.s.most_times; }},
+    {{"most_times_rank", ""}, [](const Shown& x) -> Cell { return x.s.most_times_rank; }},
+    {{"mean_times", ""},
+     [](const Shown& x) -> Cell {
+         return Ratio{static_cast<double>(x.s.all_times) /
+                      static_cast<double>(std::max<std::int64_t>(x.s.ranks_there, 1))};
+     }},
     {{"compared_by", ""}, [](const Shown& x) -> Cell { return compared_by(x.s); }},
     {{"compared_gaps", ""}, [](const Shown& x) -> Cell { return x.s.compared; }},
     {{"counted_gaps", ""}, [](const Shown& x) -> Cell { return x.s.counted; }},

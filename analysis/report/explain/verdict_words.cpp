@@ -183,6 +183,8 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
     case Verdict::NoPeers:
         return no_peers_in_words(e, profile);
     case Verdict::Balanced:
+        if (e.comes_unevenly())  // which is said behind it
+            return "";
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
     case Verdict::Serial:  // what the others do meanwhile says it all
         return "";
@@ -229,6 +231,21 @@ std::string idle_others_in_words(const Explanation& e)
         has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile") : "");
 }
 
+/// Who comes more often has more of the work, although no time of it need take longer.
+std::string how_often_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    if (!e.comes_unevenly())
+        return "";
+    const auto mean = static_cast<double>(s.all_times) / static_cast<double>(s.ranks_there);
+    return fmt::format(" Rank {} comes here {} times, the mean of the {} ranks that do {:.0f}{}.", s.most_times_rank,
+                       count_text(static_cast<std::uint64_t>(s.most_times)),
+                       count_text(static_cast<std::uint64_t>(s.ranks_there)), mean,
+                       e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial
+                           ? ": who comes more often has more of this work"
+                           : "");
+}
+
 }  // namespace
 
 std::string other_in_words(const Explanation& e)
@@ -250,6 +267,7 @@ std::string besides_in_words(const Explanation& e)
         return second_in_words(e);
     const std::optional<MainLoss> loss = e.main_loss(e.cause);
     const bool is_verdict_on_rest = e.verdict == Verdict::Serial ||
+                                    (e.verdict == Verdict::Balanced && e.comes_unevenly()) ||
                                     (e.verdict == Verdict::ThreadsInMpi && loss && loss->cause == Factor::Preempted);
     if (!loss || (e.other && loss->cause == e.other->cause) || (!e.cause && !is_verdict_on_rest))
         return "";
@@ -266,7 +284,7 @@ std::string besides_in_words(const Explanation& e)
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
-    std::string words = verdict_alone_in_words(e, profile) + idle_others_in_words(e);
+    std::string words = verdict_alone_in_words(e, profile) + how_often_in_words(e) + idle_others_in_words(e);
     if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
         e.verdict != Verdict::ThreadsInMpi)
         words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",
