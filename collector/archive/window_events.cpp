@@ -114,7 +114,7 @@ void WindowEvents::transfer(const RecordedCall& recorded, const WindowId& window
         out_.atomic(call.enter, transfer,
                     otf2::atomic_type(recorded.function(), (call.flags & spool::flag_replaces) != 0));
     }
-    epochs_[call.tag].transfers[call.peer].push_back({id, has_request});
+    open_[call.tag].begin(call.peer, id, has_request);
 }
 
 void WindowEvents::end(const RecordedCall& recorded, std::uint64_t time)
@@ -156,7 +156,7 @@ void WindowEvents::collective(const RecordedCall& recorded, const WindowId& wind
         if (window.is_allocated) {
             operation = OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE;
         }
-        epochs_.erase(call.tag);
+        open_.erase(call.tag);
     } else {
         done_remote(call, window, -1, time);
         level = fence_level(call);
@@ -231,27 +231,12 @@ void WindowEvents::passive(const RecordedCall& recorded, const WindowId& window,
 void WindowEvents::done_remote(const spool::Record& call, const WindowId& window, std::int32_t target,
                                std::uint64_t time)
 {
-    for (auto& [rank, transfers] : epochs_[call.tag].transfers) {
-        if (target < 0 || rank == target) {
-            for (const Open& open : transfers) {
-                out_.done_remote(time, window.window, open.id);
-            }
-            transfers.clear();
-        }
-    }
+    open_[call.tag].end_there(target, [&](std::uint64_t id) { out_.done_remote(time, window.window, id); });
 }
 
 void WindowEvents::done_here(const spool::Record& call, const WindowId& window, std::uint64_t time)
 {
-    for (auto& [rank, transfers] : epochs_[call.tag].transfers) {
-        if (call.peer < 0 || rank == call.peer) {
-            for (Open& open : transfers) {
-                if (!std::exchange(open.done_here, true)) {
-                    out_.done_blocking(time, window.window, open.id);
-                }
-            }
-        }
-    }
+    open_[call.tag].end_here(call.peer, [&](std::uint64_t id) { out_.done_blocking(time, window.window, id); });
 }
 
 void WindowEvents::complete(const Completion& completion, std::uint64_t time)

@@ -6,10 +6,9 @@
 #pragma once
 
 #include "collector/archive/call_events.hpp"
+#include "collector/archive/open_transfers.hpp"
 
-#include <map>
 #include <unordered_map>
-#include <vector>
 
 namespace critpath::archive
 {
@@ -25,14 +24,6 @@ public:
     void complete(const Completion& completion, std::uint64_t time) override;
 
 private:
-    struct Open {
-        std::uint64_t id;
-        bool done_here;  // or its request will say so
-    };
-    struct Epoch {
-        std::map<std::int32_t, std::vector<Open>> transfers;  // by target
-    };
-
     void transfer(const RecordedCall& call, const WindowId& window);
     void collective(const RecordedCall& call, const WindowId& window, std::uint64_t time);
     void group(const RecordedCall& call, const WindowId& window, std::uint64_t time);
@@ -42,7 +33,7 @@ private:
     void done_here(const spool::Record& call, const WindowId& window, std::uint64_t time);
     [[nodiscard]] OTF2_GroupRef group_of(const std::optional<Hash128>& key) const;
 
-    std::unordered_map<std::int32_t, Epoch> epochs_;  // by window
+    std::unordered_map<std::int32_t, OpenTransfers> open_;  // by window
     std::uint64_t transfers_ = 0;
 };
 

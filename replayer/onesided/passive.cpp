@@ -125,7 +125,7 @@ public:
                           lock.exclusive ? 1U : 0U,
                           0,
                           looks_.are_all_of(number) ? 1U : 0U};
-        add_transfer(epoch, record);
+        add_transfer(number, record);
         const CallRef end = process_.event(epoch.end).call;
         if (record.transfer.valid() && process_.may_have_waited(end) &&
             process_.may_be_under_way(record.transfer.time, process_.transfer_time({record.to}, record.bytes), end))
@@ -240,24 +240,33 @@ private:
                waiting.leave - progress.time <= rules::longest(message) + waiting.threshold;
     }
 
-    void add_transfer(const Epoch& epoch, LockRecord& record)
+    void add_transfer(std::uint32_t epoch, LockRecord& record)
     {
-        const std::uint32_t number = process_.epochs.of_event[epoch.begin].epoch;
-        Ns last = Ns::min();
-        for (std::uint32_t i = epoch.begin; i < epoch.end; ++i) {
-            const WindowEvent& event = process_.event(i);
+        if (!last_transfers_)
+            last_transfers_ = find_last_transfers();
+        const std::optional<std::uint32_t> last = (*last_transfers_)[epoch];
+        if (!last)
+            return;
+        const WindowEvent& event = process_.event(*last);
+        record.transfer = process_.enter(*last);
+        record.bytes = event.bytes;
+        record.to = process_.target(event.window, event.target)->value;
+    }
+
+    /// By lock epoch, its transfer that is there last. In one pass over all events, since many epochs may be open at a
+    /// time, each for the whole run.
+    [[nodiscard]] std::vector<std::optional<std::uint32_t>> find_last_transfers()
+    {
+        std::vector<std::optional<std::uint32_t>> result(process_.epochs.locks.size());
+        for (std::uint32_t i = 0; i < process_.trace.window_events.size(); ++i) {
             const auto& place = process_.epochs.of_event[i];
-            if (event.what != WindowEvent::What::Transfer || place.kind != Epochs::Kind::Lock || place.epoch != number)
+            if (process_.event(i).what != WindowEvent::What::Transfer || place.kind != Epochs::Kind::Lock)
                 continue;
-            const auto target = process_.target(event.window, event.target);
-            const Ns there = target ? process_.enter(i).time + process_.transfer_time(*target, event.bytes) : last;
-            if (there <= last)
-                continue;
-            last = there;
-            record.transfer = process_.enter(i);
-            record.bytes = event.bytes;
-            record.to = target->value;
+            std::optional<std::uint32_t>& last = result[place.epoch];
+            if (process_.arrival(i) > (last ? process_.arrival(*last) : Ns::min()))
+                last = i;
         }
+        return result;
     }
 
     /// Of an event, or of the request that it has.
@@ -317,6 +326,7 @@ private:
     const model::Definitions& definitions_;
     WindowProcess& process_;
     const Looks& looks_;
+    std::optional<std::vector<std::optional<std::uint32_t>>> last_transfers_;  // once they are wanted
 };
 
 /// The epoch that a call waited for.

@@ -234,6 +234,8 @@ def fences(after, before):
     events += call("MPI_Win_flush_local", 1825, 1826, [], [("RmaOpCompleteBlocking", "shared", PUT)])
     accumulate = ("RmaAtomic", "shared", before, RmaAtomicType.ACCUMULATE, 8, 0, ACCUMULATE)
     events += call("MPI_Accumulate", 1827, 1828, [accumulate])
+    events += call("MPI_Win_flush_local", 1828, 1828)  # of the other target, of which nothing is left
+    events += call("MPI_Win_flush_local_all", 1828, 1829, [], [("RmaOpCompleteBlocking", "shared", ACCUMULATE)])
     by_target = {after: [PUT, RGET], before: [ACCUMULATE]}
     done = [("RmaOpCompleteRemote", "shared", i) for target in sorted(by_target) for i in by_target[target]]
     events += window_collective("MPI_Win_fence", 1829, 1830, fence, "shared", PROCESSES | MEMORY, done)

@@ -204,6 +204,8 @@ void fences(CallsBuilder& out, int next, int before)
     out.completions({operation(spool::Operation::Rma, 24)});
     point(out, FunctionId::MPI_Win_flush_local, 1825, 1826, {0, next, 0, 0});
     point(out, FunctionId::MPI_Accumulate, 1827, 1828, {0, before, 0, 8});
+    point(out, FunctionId::MPI_Win_flush_local, 1828, 1828, {0, next, 0, 0});
+    point(out, FunctionId::MPI_Win_flush_local_all, 1828, 1829, {0, -1, 0, 0});
     point(out, FunctionId::MPI_Win_fence, 1829, 1830, {0, 0, 0, 0});
 }
 
