@@ -66,8 +66,8 @@ constexpr int size_bucket(std::uint64_t bytes)
 }
 
 /// The MPI calls of one location in order of enter; calls do not nest. Between them stand moments at which threads of
-/// the process meet, or may: points, which have no length and no size, and are like calls in nothing but that a path
-/// can jump from and to them.
+/// the process meet, or may, or one goes on behind a look: points, which have no length and no size, and are like calls
+/// in nothing but that a path can jump from and to them.
 class Calls
 {
 public:

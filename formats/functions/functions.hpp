@@ -217,6 +217,12 @@ constexpr bool may_meet_others(SemanticClass semantic_class)
     }
 }
 
+/// Functions behind which a loop may read its own memory, to see what others have stored there.
+constexpr bool may_look_at_memory(SemanticClass semantic_class)
+{
+    return semantic_class == SemanticClass::WinSync || semantic_class == SemanticClass::WinUnlock;
+}
+
 /// Functions that look whether something has come, and do not wait for it.
 constexpr bool is_poll(SemanticClass semantic_class)
 {

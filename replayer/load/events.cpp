@@ -30,6 +30,8 @@ bool is_probe(FunctionId function)
     return c >= SemanticClass::Probe && c <= SemanticClass::Improbe;
 }
 
+/// Where a thread goes on after a shorter stop is not kept.
+constexpr Ns least_stop = std::chrono::microseconds{20};
 constexpr Ns longest_run{std::int64_t{1} << 56};  // more than two years
 
 bool is_off_processor(RegionRole role)
@@ -227,13 +229,29 @@ void EventLoader::add_place(const Moment& moment)
 /// Where it was blocked until now, another thread of the process may have let it go on (resolve/guessed_waits).
 void EventLoader::add_wake_up(Ns now)
 {
-    constexpr Ns least = std::chrono::microseconds{20};
-    if (has_siblings_ && !in_call() && !out_.trace.off.empty()) {
-        const OffProcessor& last = out_.trace.off.back();
-        if (!last.preempted && last.end == now && last.end - last.begin >= least) {
-            make_room(out_.trace.calls);
-            out_.trace.calls.add_point(now);
-        }
+    if (out_.trace.off.empty() || out_.trace.off.back().end != now) {
+        return;
+    }
+    const OffProcessor& last = out_.trace.off.back();
+    if (last.preempted) {
+        add_return(last.begin, now);
+    } else if (has_siblings_ && !in_call() && now - last.begin >= least_stop) {
+        make_room(out_.trace.calls);
+        out_.trace.calls.add_point(now);
+    }
+}
+
+/// Behind a look, the thread may find what was stored while it was preempted or in the collector (onesided/looks).
+void EventLoader::add_return(Ns since, Ns now)
+{
+    auto& calls = out_.trace.calls;
+    if (in_call() || calls.empty() || now - since < least_stop) {
+        return;
+    }
+    const auto context = calls.context(calls.size() - 1);
+    if (functions::may_look_at_memory(functions::semantic_class(region(context).function))) {
+        make_room(calls);
+        calls.add_point(now);
     }
 }
 
@@ -384,6 +402,9 @@ void EventLoader::end_off(Ns now)
     auto& intervals = off_by_user_ ? out_.trace.unrecorded : out_.trace.tool;
     if (*off_since_ < now) {
         intervals.push_back({*off_since_, now});
+    }
+    if (!off_by_user_) {
+        add_return(*off_since_, now);
     }
     off_since_.reset();
     on_since_ = now;

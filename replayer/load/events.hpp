@@ -169,6 +169,7 @@ private:
     [[nodiscard]] functions::FunctionId operation(const otf2::Moment& moment) const;
     void add_place(const otf2::Moment& moment);
     void add_wake_up(model::Ns now);
+    void add_return(model::Ns since, model::Ns now);
     void add_probe(const otf2::Moment& moment);
     void add_unreported_probe();
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);

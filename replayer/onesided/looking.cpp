@@ -23,6 +23,9 @@ using What = model::WindowEvent::What;
 
 /// So much work may be between a store and MPI_Win_sync: the first time, even the call itself has to be found.
 constexpr Ns near_store = std::chrono::microseconds{50};
+/// If a loop is long, a page fault or an interrupt may come in between, which is a small part of it.
+constexpr Ns disturbed_store = std::chrono::microseconds{250};
+constexpr int disturbed_part = 8;
 
 /// What may have changed the memory of a target. A store has no call: it is taken to be near MPI_Win_sync, on either
 /// side of it, since others may see it as soon as it is made.
@@ -35,11 +38,15 @@ struct Write {
     Ns end;                 // it was there by then, or was made behind the call
     Ns since = enter.time;  // between these two it was made
     Ns until = end;
-    CallRef behind = enter.call;  // the next call, if it may have been made before that
-    bool begins_loop = false;     // it looks itself, but something may have been stored before
+    Ns earliest = since, latest = until;  // or, if it was disturbed, between these
+    CallRef behind = enter.call;          // the next call, if it may have been made before that
+    bool begins_loop = false;             // it looks itself, but something may have been stored before
 
     /// Whether it may have ended a loop that had found nothing yet at `in_vain`, and ended at `loop_end`.
-    [[nodiscard]] bool may_end(Ns in_vain, Ns loop_end) const { return since < loop_end && until >= in_vain; }
+    [[nodiscard]] bool may_end(Ns in_vain, Ns loop_end, bool is_long) const
+    {
+        return (is_long ? earliest : since) < loop_end && (is_long ? latest : until) >= in_vain;
+    }
     /// The less, the more likely: by how much the call misses that time.
     [[nodiscard]] std::pair<bool, Ns> distance(Ns in_vain, Ns loop_end) const
     {
@@ -49,19 +56,21 @@ struct Write {
     [[nodiscard]] rules::Enter made(Ns in_vain, Ns loop_end) const
     {
         const bool is_behind = end < in_vain;
-        return {is_behind ? behind : enter.call, std::min(is_behind ? until : enter.time, loop_end)};
+        const Ns behind_it = until >= in_vain ? until : latest;
+        return {is_behind ? behind : enter.call, std::min(is_behind ? behind_it : enter.time, loop_end)};
     }
 };
 
 struct LookQuestion {
     std::uint32_t window, target, asker, at;
     Ns in_vain, end;  // between these two it was found
-    Ns known;         // leave of the call that the loop ended with
-    std::uint64_t loop;
+    Ns known;         // from here on, the path may lead elsewhere
+    std::uint64_t search;
+    std::uint64_t is_long;  // 1: the loop, beside a disturbance
 };
 
 struct LookAnswer {
-    std::uint64_t loop;
+    std::uint64_t search;
     std::uint32_t asker, origin;
     rules::Enter enter;  // not valid: none
     std::uint64_t bytes;
@@ -106,7 +115,8 @@ private:
 class Looker
 {
 public:
-    Looker(WindowProcess& process, const Looks& looks) : process_(process), looks_(looks), found_(looks.loops().size())
+    Looker(WindowProcess& process, const Looks& looks)
+        : process_(process), looks_(looks), found_(2 * looks.loops().size())
     {
     }
 
@@ -168,35 +178,77 @@ public:
                                   end +
                                       (is_own ? loop.pause : Ns{0}),  // what was stored is loaded behind a pause, maybe
                                   end,
-                                  number};
-            send(question);
-            if (is_own) {
-                question.target = all_targets;
-                question.at = process_.place_of_all(loop.window).value;
-                send(question);
+                                  2 * number,
+                                  end - loop.since >= disturbed_part * disturbed_store ? 1U : 0U};
+            ask(question, is_own, send);
+            if (is_own && !loop.returns.empty()) {
+                question.end = question.known = loop.returns.back().time;
+                ++question.search;
+                ask(question, is_own, send);
             }
         }
     }
 
-    void take(const LookAnswer& answer) { found_[answer.loop].push_back(answer); }
+    void take(const LookAnswer& answer) { found_[answer.search].push_back(answer); }
 
     void finish()
     {
-        for (std::size_t i = 0; i < found_.size(); ++i) {
-            if (found_[i].empty())
-                continue;
-            const LookAnswer last = *std::ranges::max_element(
-                found_[i], {}, [](const LookAnswer& a) { return std::tuple(a.enter.valid(), a.enter.order()); });
-            const bool unsure =
-                std::ranges::any_of(found_[i], [&](const LookAnswer& a) { return may_be_instead(a, last); });
-            if (last.enter.valid())
-                process_.found(loops()[i].end, loops()[i].since, last.enter, last.bytes, {last.origin}, unsure);
-            else if (unsure)
-                process_.doubt(loops()[i].end);
+        for (std::size_t i = 0; i < loops().size(); ++i) {
+            const Looking& loop = loops()[i];
+            const LookAnswer at_once = last_of(found_[2 * i]), later = last_of(found_[2 * i + 1]);
+            // What was there before the last call ended has been found behind that, whatever came later.
+            const bool is_later = later.enter.valid() &&
+                                  !(at_once.enter.valid() && at_once.enter.time < leave_of(process_.trace, loop.end));
+            conclude(loop, is_later ? later : at_once);
         }
     }
 
 private:
+    template <class Send>
+    void ask(LookQuestion question, bool is_own, Send send) const
+    {
+        send(question);
+        if (is_own) {
+            question.target = all_targets;
+            question.at = process_.place_of_all({question.window}).value;
+            send(question);
+        }
+    }
+
+    /// Of several places; not valid, and sure, if there is none.
+    [[nodiscard]] LookAnswer last_of(const std::vector<LookAnswer>& answers) const
+    {
+        if (answers.empty())
+            return {};
+        LookAnswer last = *std::ranges::max_element(
+            answers, {}, [](const LookAnswer& a) { return std::tuple(a.enter.valid(), a.enter.order()); });
+        const bool unsure = std::ranges::any_of(answers, [&](const LookAnswer& a) { return may_be_instead(a, last); });
+        last.unsure = unsure ? 1 : 0;
+        return last;
+    }
+
+    void conclude(const Looking& loop, const LookAnswer& found)
+    {
+        if (found.enter.valid()) {
+            const CallRef end = end_of(loop, found.enter.time);
+            const rules::Enter enter = {found.enter.call, std::min(found.enter.time, leave_of(process_.trace, end))};
+            process_.found(end, loop.since, enter, found.bytes, {found.origin}, found.unsure != 0);
+        } else if (found.unsure != 0) {
+            process_.doubt(loop.end);
+        }
+    }
+
+    /// Where the loop went on with what was written then: behind its last call, unless the thread had stopped before
+    /// that.
+    [[nodiscard]] static CallRef end_of(const Looking& loop, Ns written)
+    {
+        CallRef end = loop.end;
+        for (const LookReturn& stop : loop.returns)
+            if (stop.since < written)
+                end = stop.point;
+        return end;
+    }
+
     /// Of several places, each may have ended the loop.
     [[nodiscard]] bool may_be_instead(const LookAnswer& answer, const LookAnswer& last) const
     {
@@ -219,7 +271,8 @@ private:
         return true;
     }
 
-    /// Between the calls before and behind MPI_Win_sync, as far as there was hardly any work between.
+    /// Between the calls before and behind MPI_Win_sync, as far as there was hardly any work between. That a thread was
+    /// preempted, or in the collector, is none.
     void take_stores_around(Write& write) const
     {
         const model::LocationTrace& location =
@@ -227,14 +280,25 @@ private:
         const model::Calls& calls = location.calls;
         const std::size_t call = write.enter.call.call.value;
         const std::size_t before = calls.behind_last_call(call), behind = calls.next_call(call + 1);
-        write.since -= near_store;
-        if (before > 0 && is_off(location, calls.leave(before - 1), write.enter.time, near_store))
-            write.since = calls.leave(before - 1);
+        const Ns least = before > 0 ? calls.leave(before - 1) : location.begin;
+        const auto since = [&](Ns near) {
+            return is_off(location, least, write.enter.time, near)
+                       ? least
+                       : std::min(write.enter.time - near, work_since(location, write.enter.time, near, least));
+        };
+        write.since = since(near_store);
+        write.earliest = since(disturbed_store);
         if (behind == calls.size())
             return;
         write.behind.call = {static_cast<std::uint32_t>(behind)};
-        write.until = is_off(location, write.end, calls.enter(behind), near_store) ? calls.enter(behind)
-                                                                                   : write.until + near_store;
+        const Ns most = calls.enter(behind);
+        const auto until = [&](Ns near) {
+            return is_off(location, write.end, most, near)
+                       ? most
+                       : std::max(write.end + near, work_until(location, write.end, near, most));
+        };
+        write.until = until(near_store);
+        write.latest = until(disturbed_store);
     }
 
     [[nodiscard]] Ns end_of(std::uint32_t transfer, ProcessId target)
@@ -267,7 +331,7 @@ const Write* search(const WriteRegistry& registry, const LookQuestion& question)
     const Write* nearest = nullptr;
     const auto distance = [&](const Write& write) { return write.distance(question.in_vain, question.end); };
     for (auto write = first; write != last; ++write)
-        if (write->origin != question.asker && write->may_end(question.in_vain, question.end) &&
+        if (write->origin != question.asker && write->may_end(question.in_vain, question.end, question.is_long != 0) &&
             (nearest == nullptr || distance(*write) <= distance(*nearest)))
             nearest = &*write;
     return nearest;
@@ -312,7 +376,7 @@ private:
     {
         const Ns off = error(write, question_.asker);
         if (&write == found_ || write.origin == question_.asker ||
-            !write.may_end(question_.in_vain - off, question_.end + off))
+            !write.may_end(question_.in_vain - off, question_.end + off, question_.is_long != 0))
             return false;
         return found_ == nullptr || may_be_none(*found_) ||
                write.enter.time + error(write, found_->origin) > found_->enter.time;
@@ -322,7 +386,7 @@ private:
     [[nodiscard]] bool may_be_none(const Write& write) const
     {
         const Ns off = error(write, question_.asker);
-        return !write.may_end(question_.in_vain + off, question_.end - off);
+        return !write.may_end(question_.in_vain + off, question_.end - off, question_.is_long != 0);
     }
 
     const model::Definitions& definitions_;
@@ -374,7 +438,7 @@ void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Wr
             const bool unsure = OtherWrites(replay.definitions, question, write).are_possible(registry);
             if (write == nullptr && !unsure)
                 continue;
-            LookAnswer answer{question.loop, question.asker, 0, {}, 0, unsure ? 1U : 0U};
+            LookAnswer answer{question.search, question.asker, 0, {}, 0, unsure ? 1U : 0U};
             if (write != nullptr) {
                 answer.origin = write->origin;
                 answer.enter = write->made(question.in_vain, question.known);

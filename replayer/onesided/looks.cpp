@@ -16,7 +16,10 @@ namespace
 using model::WindowEvent;
 using What = model::WindowEvent::What;
 
-constexpr std::size_t most_places = 64;
+constexpr std::size_t most_places = 64, most_returns = 64;
+
+/// So much may be done between a look and the load behind it, and what stops the thread in between.
+constexpr Ns near_look = std::chrono::microseconds{50};
 
 /// Page faults and interrupts take so long between two looks, and all of them are a small part of the loop.
 constexpr Ns longest_noise = std::chrono::microseconds{250};
@@ -73,7 +76,9 @@ public:
                       {location_.location, {static_cast<std::uint32_t>(end_)}},
                       since_,
                       2 * usual_pause().value_or(Ns{0}),
+                      {},
                       {}};
+            result->returns = returns(result->pause);
             for (const Place& place : places_)
                 if (is_loop(place))
                     result->places.push_back({place.target, process_.enter(place.before).time});
@@ -88,6 +93,23 @@ private:
         int looks = 0;
         std::uint32_t newest = 0, before = 0;  // looks
     };
+
+    /// Where the thread went on before it can have done anything, but for a pause, with what it found behind its last
+    /// call.
+    [[nodiscard]] std::vector<LookReturn> returns(Ns pause) const
+    {
+        std::vector<LookReturn> result;
+        const model::Calls& calls = location_.calls;
+        const Ns end = calls.leave(end_);
+        for (std::size_t i = end_ + 1; i < calls.size() && calls.is_point(i) && result.size() < most_returns; ++i) {
+            const Ns time = calls.enter(i);
+            if (work_until(location_, end, pause + near_look, time) < time)
+                break;
+            if (const Ns since = work_since(location_, time, Ns{0}, end); since < time)
+                result.push_back({{location_.location, {static_cast<std::uint32_t>(i)}}, since, time});
+        }
+        return result;
+    }
 
     [[nodiscard]] bool is_look(std::uint32_t index) const
     {

@@ -22,6 +22,12 @@ struct LookedAt {
     Ns in_vain;           // enter of the last look but one, which found nothing
 };
 
+/// Behind the last call of a loop, the thread had no processor, or was in the collector, before it read its memory.
+struct LookReturn {
+    CallRef point;
+    Ns since, time;  // between these two
+};
+
 /// One such loop.
 struct Looking {
     model::WindowId window;
@@ -29,6 +35,7 @@ struct Looking {
     Ns since;     // enter of the first look
     Ns pause;     // between its calls, at most, mostly
     std::vector<LookedAt> places;
+    std::vector<LookReturn> returns;  // ascending; where it may have found it behind `end`, in its own memory
 };
 
 /// What an event that may be a look is for others.

@@ -21,6 +21,32 @@ void add_overlaps(const std::vector<Interval>& intervals, Ns begin, Ns end, Add 
         add(*i, std::min(end, i->end) - std::max(begin, i->begin));
 }
 
+/// How far it holds, which it does up to some length, `most` at most.
+template <class Holds>
+Ns longest(Ns most, Holds holds)
+{
+    Ns yes{0}, no = std::chrono::microseconds{64};
+    for (; no < most && holds(no); no *= 2)
+        yes = no;
+    if (no >= most) {
+        if (holds(most))
+            return most;
+        no = most;
+    }
+    while (no - yes > Ns{1}) {
+        const Ns middle = yes + (no - yes) / 2;
+        (holds(middle) ? yes : no) = middle;
+    }
+    return yes;
+}
+
+/// All that is done by itself or for it, and sleeps.
+Ns used(const model::LocationTrace& location, Ns begin, Ns end)
+{
+    const Activity done = activity(location, begin, end);
+    return done.worked() + done.slept;
+}
+
 }  // namespace
 
 Activity activity(const model::LocationTrace& location, Ns begin, Ns end)
@@ -43,6 +69,18 @@ bool is_idle(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 bool is_off(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 {
     return activity(location, begin, end).by_itself().is_idle(busy);
+}
+
+Ns work_since(const model::LocationTrace& location, Ns end, Ns work, Ns least)
+{
+    return end -
+           longest(std::max(end - least, Ns{0}), [&](Ns back) { return used(location, end - back, end) <= work; });
+}
+
+Ns work_until(const model::LocationTrace& location, Ns begin, Ns work, Ns most)
+{
+    return begin +
+           longest(std::max(most - begin, Ns{0}), [&](Ns on) { return used(location, begin, begin + on) <= work; });
 }
 
 Ns short_sleeps(const model::LocationTrace& location, Ns begin, Ns end, Ns longest)

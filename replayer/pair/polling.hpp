@@ -45,6 +45,13 @@ bool is_idle(const model::LocationTrace& location, model::Ns begin, model::Ns en
 /// Whether the thread did nothing itself, likewise: what is done for it counts as sleep.
 bool is_off(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns busy);
 
+/// From when on, but not before `least`, the thread has used no more than `work` until `end`; in which time it may have
+/// been preempted, or in the collector, for longer.
+model::Ns work_since(const model::LocationTrace& location, model::Ns end, model::Ns work, model::Ns least);
+
+/// Likewise, until when from `begin` on, but not behind `most`.
+model::Ns work_until(const model::LocationTrace& location, model::Ns begin, model::Ns work, model::Ns most);
+
 /// Of [begin, end), how long it slept for `longest` at a time at most, and is known to have slept for a while.
 model::Ns short_sleeps(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns longest);
 

@@ -32,7 +32,7 @@ struct Jump {
 /// What was waited for: all that is said of a jump on the path.
 struct KnownJump : Jump {
     std::uint64_t bytes;
-    model::ContextId context;  // of `call`; none() at a point
+    model::ContextId context;  // of `call`; at a point, of the last call before it, or none() if it is of a thread
     model::SegmentKind kind;   // Transfer, Collective or Thread
     model::Confidence confidence;
     model::LocationId peer = model::LocationId::none();  // as rules::Predecessor
@@ -81,7 +81,8 @@ public:
     {
         const auto& [bytes, peer, kind, confidence, sends] = messages_[message(entries_[i])];
         const std::uint32_t call = entries_[i].call;
-        const auto context = location.calls.is_point(call) ? model::ContextId::none() : location.calls.context(call);
+        const bool is_of_call = !location.calls.is_point(call) || kind != model::SegmentKind::Thread;
+        const auto context = is_of_call ? location.calls.context(call) : model::ContextId::none();
         return {at(i, location), bytes, context, kind, confidence, peer, sends};
     }
 

@@ -37,7 +37,8 @@ void note_sizes(const model::Definitions& definitions, model::ProcessTrace& trac
     for (const model::WindowEvent& event : trace.window_events)
         add(event.what == model::WindowEvent::What::Transfer ? event.call : CallRef{}, event.bytes);
     for (std::size_t i = 0; i < bytes.size(); ++i)
-        calls.set_size_bucket(i, model::size_bucket(bytes[i]));
+        if (!calls.is_point(i))
+            calls.set_size_bucket(i, model::size_bucket(bytes[i]));
 }
 
 }  // namespace
@@ -370,6 +371,8 @@ void Rank::off(Span span, bool preempted, bool has_migrated)
 {
     trace_.locations[0].off.push_back(
         {from_us(span.enter), from_us(span.leave), preempted, false, model::WaitsFor::Unknown, has_migrated});
+    if (preempted)
+        add_return(span);
 }
 
 void Rank::blocked(Span span, model::WaitsFor what)
@@ -380,6 +383,18 @@ void Rank::blocked(Span span, model::WaitsFor what)
 void Rank::tool(Span span)
 {
     trace_.locations[0].tool.push_back({from_us(span.enter), from_us(span.leave)});
+    add_return(span);
+}
+
+/// As the loader does. A span that is told late has no point.
+void Rank::add_return(Span span)
+{
+    model::Calls& calls = trace_.locations[0].calls;
+    if (calls.empty() || span.leave - span.enter < 20 || from_us(span.enter) < calls.leave(calls.size() - 1))
+        return;
+    const model::RegionId region = program_->definitions_.contexts[calls.context(calls.size() - 1).value].region;
+    if (functions::may_look_at_memory(functions::semantic_class(program_->definitions_.regions[region.value].function)))
+        calls.add_point(from_us(span.leave));
 }
 
 void Rank::switched_off(Span span)

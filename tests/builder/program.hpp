@@ -176,6 +176,7 @@ private:
     Request post_send(model::CallRef call, SendMode mode, int to, std::uint64_t bytes, int tag);
     Request post_receive(model::CallRef call, int from, std::uint64_t bytes, int tag);
     void complete(model::CallRef call, Request request);
+    void add_return(Span span);
 
     Program* program_;
     model::ProcessTrace trace_;

@@ -300,5 +300,26 @@ TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
     EXPECT_EQ(replay.processes[0].anomalies.ignored_records, 0);
 }
 
+/// A loop may find there what was stored meanwhile. Behind other calls, and where the stop was short, it may not.
+TEST_F(Load, WhereAThreadGoesOnBehindALookIsAPoint)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0);
+        t.paradigm("[preempted]", OTF2_PARADIGM_NONE);
+        auto& thread = t.thread(0);
+        thread.enter(1000, "MPI_Win_sync").leave(2000, "MPI_Win_sync");
+        thread.measurement(2000, false).measurement(30'000, true);
+        thread.enter(31'000, "[preempted]").leave(60'000, "[preempted]");
+        thread.enter(61'000, "[preempted]").leave(62'000, "[preempted]");
+        thread.enter(70'000, "MPI_Barrier").leave(71'000, "MPI_Barrier");
+        thread.enter(72'000, "[preempted]").leave(99'000, "[preempted]");
+    });
+    const model::Calls& calls = replay.processes[0].locations[0].calls;
+    EXPECT_THAT(ns(calls.enters()), ElementsAre(1000, 30'000, 60'000, 70'000));
+    EXPECT_TRUE(calls.is_point(1));
+    EXPECT_TRUE(calls.is_point(2));
+    EXPECT_FALSE(calls.is_point(3));
+}
+
 }  // namespace
 }  // namespace critpath::test

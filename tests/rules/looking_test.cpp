@@ -5,6 +5,7 @@
 // us.
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,6 +174,22 @@ TEST(Looking, SeesNoStoreFarFromTheCall)
         c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
         c.p[1].sync({sync, sync + 1}, c.window);
         EXPECT_THAT(c.end(), EndsWith(still_works)) << sync;
+    }
+}
+
+/// Where the loop is much longer, it may be a page fault, or an interrupt.
+TEST(Looking, SeesAStoreThatWasDisturbed)
+{
+    for (const std::int64_t sync : {2300, 2600}) {
+        LookingCase c;
+        c.look(2403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+        c.p[1].sync({sync, sync + 1}, c.window);
+        c.p[0].finish(3000);
+        c.p[1].finish(2900);
+        c.p[2].finish(2800);
+        EXPECT_THAT(path(c.p),
+                    EndsWith("compute 1: " + std::string(sync == 2300 ? "2301" : "0") + "-2403 | compute 0: 2403-3000"))
+            << sync;
     }
 }
 
@@ -394,6 +411,74 @@ TEST(Looking, MayFindItBehindItsLastPause)
     }
     c.p[1].sync({470, 471}, c.window);
     EXPECT_EQ(c.end(), "compute 1: 0-401 | compute 0: 401-1000");
+}
+
+/// Nor has it been loaded when the looker loses its processor, or is in the collector, behind its last call.
+TEST(Looking, MayFindItWhenItGoesOn)
+{
+    for (const bool preempted : {true, false}) {
+        LookingCase c;
+        c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+        if (preempted)
+            c.p[0].off({404, 900}, true);
+        else
+            c.p[0].tool({402, 900});
+        c.p[1].sync({700, 701}, c.window);
+        EXPECT_EQ(c.end(), fmt::format("compute 1: 0-700 | {}: 700-900 | compute 0: 900-1000",
+                                       preempted ? "delay 0" : "transfer? 1>0"));
+    }
+}
+
+/// The first time that it goes on with what was stored, and for nothing that it has done before.
+TEST(Looking, MayFindItBetweenTwoStops)
+{
+    for (const std::int64_t stored : {600, 860}) {
+        LookingCase c;
+        c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+        c.p[0].tool({402, 450});
+        c.p[0].off({455, 800}, true);
+        c.p[0].off({830, 900}, true);
+        c.p[0].off({950, 980}, true);
+        c.p[1].sync({stored, stored + 1}, c.window);
+        EXPECT_THAT(c.end(), EndsWith(stored == 600 ? "1: 0-600 | delay 0: 600-800 | compute 0: 800-1000"
+                                                    : "1: 0-860 | delay 0: 860-900 | compute 0: 900-1000"));
+    }
+}
+
+/// What was there before is found at once; so who is stopped then is stopped at its work.
+TEST(Looking, IsOverBeforeItsWorkIsStopped)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+    c.p[0].off({420, 900}, true);
+    c.p[1].sync({397, 398}, c.window);
+    c.p[1].sync({700, 701}, c.window);
+    EXPECT_EQ(c.end(), found_path);
+    LookingCase at_once;
+    at_once.look_at_store(true);
+    at_once.p[0].off({420, 900}, true);
+    at_once.p[1].sync({415, 416}, at_once.window);
+    EXPECT_EQ(at_once.end(), "compute 1: 0-402 | compute 0: 402-1000");
+    LookingCase working;
+    working.look_at_store(true);
+    working.p[0].off({500, 900}, true);
+    working.p[1].sync({700, 701}, working.window);
+    EXPECT_THAT(working.end(), EndsWith(still_works));
+}
+
+/// A store by who is preempted before its call, or in the collector, is one near that.
+TEST(Looking, SeesAStoreOfWhoIsStoppedBeforeItsCall)
+{
+    for (const bool preempted : {true, false}) {
+        LookingCase c;
+        c.look_at_store(true);
+        if (preempted)
+            c.p[1].off({410, 690}, true);
+        else
+            c.p[1].tool({410, 690});
+        c.p[1].sync({700, 701}, c.window);
+        EXPECT_EQ(c.end(), "compute 1: 0-402 | compute 0: 402-1000") << preempted;
+    }
 }
 
 /// Who puts the same there each time, and fetches what was there, looks (for a message in a mailbox, for a lock).
