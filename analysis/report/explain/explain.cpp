@@ -556,8 +556,8 @@ bool Explanation::may_wait_in_mpi() const
 bool Explanation::are_others_idle() const
 {
     constexpr double hardly = 0.5;
-    constexpr double many_times = 100;  // so that what they have there is no answer to what they do meanwhile
-    const double less_to_do = 1 + excess < many_times ? std::max(1 + excess, 1.0) : 1;
+    constexpr double next_to_nothing = 100;  // so that what they have there is no answer to what they do meanwhile
+    const double less_to_do = 1 + excess < next_to_nothing ? std::max(1 + excess, 1.0) : 1;
     return others_at_work && *others_at_work * less_to_do < hardly;
 }
 
