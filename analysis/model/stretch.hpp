@@ -116,8 +116,8 @@ struct Stretch : Difference {
     // those of the Difference:
     std::int64_t looked_at = 0;  // gaps, themselves
 
-    // For so long of looked_at_ns the other processes work meanwhile, wherever they are in the program, in the mean:
-    // between MPI calls, but not between polls. Nothing if there is one process.
+    // For so long of looked_at_ns the other processes that come to the place work meanwhile, wherever they are in the
+    // program, in the mean; all others if none comes. Nothing if there is one process.
     std::int64_t others_at_work_ns = 0;
 
     // Gaps at the place, on the path or not: of the process with the most, of several the first; and of all that come

@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -67,28 +70,54 @@ struct Part {
     Ns begin, end;
 };
 
+/// The parts of the run that are told apart, where there are enough samples in them.
+constexpr std::size_t slots = 32;
+
+/// What is on the path in one part of the run.
+struct SlotSum {
+    std::size_t slot;
+    PlaceSum sum;
+    double factor = 1;  // of what its samples stand for
+};
+
+/// Of one owned process, at one place.
+struct OfProcess {
+    std::vector<SlotSum> on_path;  // by slot, ascending; few, where many ranks share the path
+    PlaceSum off_path;
+    double off_factor = 1;
+    double missing = 0;  // of what the path loses, so much belongs off it
+
+    SlotSum& at(std::size_t slot)
+    {
+        const auto found = std::ranges::lower_bound(on_path, slot, {}, &SlotSum::slot);
+        return found != on_path.end() && found->slot == slot ? *found : *on_path.insert(found, {slot, {}});
+    }
+};
+
 /// The gaps of the owned processes and the samples in them, by place.
 class OwnPlaces
 {
 public:
     OwnPlaces(const Replay& replay, const Path& path, const SameCalls& same)
-        : replay_(replay), places_(replay.definitions.contexts.size()), parts_on_path_(replay.processes.size())
+        : replay_(replay), begin_(path.begin.count()), length_(std::max<std::int64_t>(path.makespan.count(), 1)),
+          places_(replay.definitions.contexts.size()), parts_on_path_(replay.processes.size()),
+          sums_(replay.processes.size())
     {
         for (const model::ProcessTrace& trace : replay.processes)
             gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), same);
         for_each_part_on_path(replay, path, gaps_, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
             parts_on_path_[p].push_back({begin, end});
             const std::int64_t ns = time_of(gaps_[p], begin, end);
-            Both& sums = sums_at(gaps_[p].place(gap));
-            sums[OnPath].ns += ns;
-            sums[OffPath].ns -= ns;
+            OfProcess& sums = sums_at(p, gaps_[p].place(gap));
+            sums.at(slot(begin)).sum.ns += ns;
+            sums.off_path.ns -= ns;
         });
         for (std::size_t p = 0; p < gaps_.size(); ++p) {
             for (std::size_t gap = 0; gap < gaps_[p].end(); ++gap)
-                sums_at(gaps_[p].place(gap))[OffPath].ns +=
+                sums_at(p, gaps_[p].place(gap)).off_path.ns +=
                     time_of(gaps_[p], gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
-            for_each_sample(p, [&](const Sample& sample, std::uint32_t place, Where where) {
-                PlaceSum& sum = sums_[place][where];
+            for_each_sample(p, [&](const Sample& sample, OfProcess& sums, SlotSum* on_path) {
+                PlaceSum& sum = on_path != nullptr ? on_path->sum : sums.off_path;
                 if (sample.context.valid())
                     sum.add({0, sample.weight, 1, 0});
                 else
@@ -97,7 +126,8 @@ public:
         }
     }
 
-    /// Calls `visit(sample, place, where)` for the samples in the gaps of a process that are no time of the collector.
+    /// Calls `visit(sample, sums, on_path)` for the samples in the gaps of a process that are no time of the collector;
+    /// `on_path`: the part of the sums, null off the path.
     template <class Visit>
     void for_each_sample(std::size_t process, Visit visit)
     {
@@ -110,47 +140,56 @@ public:
                 continue;
             while (parts.peek() != nullptr && parts.peek()->end <= sample.time)
                 parts.next();
+            OfProcess& sums = sums_[process][places_.find(gaps.place(gap))];
             const bool is_on_path = parts.peek() != nullptr && parts.peek()->begin <= sample.time;
-            visit(sample, places_.find(gaps.place(gap)), is_on_path ? OnPath : OffPath);
+            visit(sample, sums, is_on_path ? &sums.at(slot(parts.peek()->begin)) : nullptr);
         }
     }
 
     [[nodiscard]] const std::vector<GapPlace>& places() const { return places_.places(); }
-    [[nodiscard]] const std::vector<Both>& sums() const { return sums_; }
+    /// By index into Replay::processes, and by place: not of all that others have.
+    [[nodiscard]] std::vector<std::vector<OfProcess>>& sums() { return sums_; }
 
 private:
+    [[nodiscard]] std::size_t slot(Ns time) const
+    {
+        const std::int64_t since = std::clamp<std::int64_t>(time.count() - begin_, 0, length_ - 1);
+        return static_cast<std::size_t>(static_cast<double>(since) / static_cast<double>(length_) * slots);
+    }
     /// With a processor.
     static std::int64_t time_of(Gaps& gaps, Ns begin, Ns end)
     {
         const std::int64_t off = (end - begin).count() - gaps.on_processor(begin, end);
         return std::max<std::int64_t>(gaps.recorded(begin, end) - off, 0);
     }
-    Both& sums_at(GapPlace place)
+    OfProcess& sums_at(std::size_t process, GapPlace place)
     {
         const std::uint32_t i = places_.add(place);
-        if (i == sums_.size())
-            sums_.emplace_back();
-        return sums_[i];
+        if (i >= sums_[process].size())
+            sums_[process].resize(i + 1);
+        return sums_[process][i];
     }
 
     const Replay& replay_;
     const model::LocationTrace nothing_;
-    std::vector<Gaps> gaps_;  // by index into Replay::processes
+    std::int64_t begin_, length_;  // of the run
+    std::vector<Gaps> gaps_;       // by index into Replay::processes
     GapPlaces places_;
-    std::vector<Both> sums_;                        // by place
     std::vector<GrowingList<Part>> parts_on_path_;  // by index into Replay::processes, in the order of time
+    std::vector<std::vector<OfProcess>> sums_;
 };
 
-/// The sums of all processes for the places of this one, in their order. Collective.
-std::vector<Both> sums_of_places(const Replay& replay, const OwnPlaces& own)
+/// Of all processes together: by place of this one, in their order. `own`: of this one. Collective.
+std::vector<Both> sums_of_places(const Replay& replay, const std::vector<GapPlace>& own_places,
+                                 const std::vector<Both>& own)
 {
     const auto processes = static_cast<std::uint64_t>(replay.size);
     const auto owner = [&](GapPlace place) {
         return static_cast<std::size_t>((std::uint64_t{place.before.value} * 31 + place.after.value) % processes);
     };
     auto out = lists_for<PlaceRecord>(replay.size);
-    for (std::size_t i = 0; i < own.places().size(); ++i)
-        out[owner(own.places()[i])].push_back({own.places()[i], own.sums()[i]});
+    for (std::size_t i = 0; i < own_places.size(); ++i)
+        out[owner(own_places[i])].push_back({own_places[i], own[i]});
     const Received<PlaceRecord> parts = replayer::exchange(replay.comm, out);
     GapPlaces places(replay.definitions.contexts.size());
     std::vector<Both> sums;
@@ -166,92 +205,175 @@ std::vector<Both> sums_of_places(const Replay& replay, const OwnPlaces& own)
     const Received<Both> answers = replayer::exchange(replay.comm, back);
     std::vector<std::size_t> next(answers.begin.begin(), answers.begin.end());
     std::vector<Both> result;
-    for (const GapPlace& place : own.places())
+    for (const GapPlace& place : own_places)
         result.push_back(answers.items[next[owner(place)]++]);
     return result;
 }
-
-/// By what samples are to be multiplied, on the path and off it.
-using Factors = std::array<double, Anywhere>;
 
 /// What is the same for all places.
 struct Scale {
     double mean;     // of what samples stand for, ns
     bool knows_off;  // the time without a processor is known, so that the place's time is
 
-    /// By what the samples of the place are to be multiplied to stand for its time.
-    [[nodiscard]] double factor_of(const PlaceSum& place) const
+    /// By what samples are to be multiplied to stand for the time that they divide.
+    [[nodiscard]] double factor_of(const PlaceSum& sum) const
     {
-        const double sampled = static_cast<double>(place.sampled) + mean * static_cast<double>(place.unknown);
-        return place.sampled == 0 ? 1 : static_cast<double>(std::max<std::int64_t>(place.ns, 0)) / sampled;
+        const double sampled = static_cast<double>(sum.sampled) + mean * static_cast<double>(sum.unknown);
+        return sum.sampled == 0 ? 1 : static_cast<double>(std::max<std::int64_t>(sum.ns, 0)) / sampled;
     }
-    /// On the path by no more than chance leaves out of so few. Who is drawn to the path by samples is missing off it:
-    /// by no more than that there.
-    [[nodiscard]] Factors factors_of(const Both& place) const
+    /// By no more than chance leaves out of so few.
+    [[nodiscard]] double on_path(const PlaceSum& sum) const
     {
         constexpr double z = 1.96;  // the upper end of the score interval of a Poisson variable, 95 %
-        const auto n = static_cast<double>(std::max<std::int64_t>(place[OnPath].samples, 1));
+        const auto n = static_cast<double>(std::max<std::int64_t>(sum.samples, 1));
         const double most = knows_off ? 1 + (z * z / 2 + z * std::sqrt(n + z * z / 4)) / n : 1;
-        const std::int64_t drawn = std::max<std::int64_t>(place[OnPath].sampled - place[OnPath].ns, 0);
-        const double most_off =
-            1 + static_cast<double>(drawn) / static_cast<double>(std::max<std::int64_t>(place[OffPath].sampled, 1));
-        return {std::min(factor_of(place[OnPath]), most), std::clamp(factor_of(place[OffPath]), 1.0, most_off)};
+        return std::min(factor_of(sum), most);
+    }
+    /// Who is drawn to the path by samples is missing off it: by no more than that.
+    [[nodiscard]] double off_path(const Both& sums) const
+    {
+        const std::int64_t drawn = std::max<std::int64_t>(sums[OnPath].sampled - sums[OnPath].ns, 0);
+        const double most =
+            1 + static_cast<double>(drawn) / static_cast<double>(std::max<std::int64_t>(sums[OffPath].sampled, 1));
+        return std::clamp(factor_of(sums[OffPath]), 1.0, most);
+    }
+    /// Of what the path has too much, the part that is missing off it.
+    [[nodiscard]] static double missing_part(const Both& sums)
+    {
+        const std::int64_t drawn = sums[OnPath].sampled - sums[OnPath].ns;
+        const std::int64_t missing = sums[OffPath].ns - sums[OffPath].sampled;
+        return drawn > 0 && missing > 0 ? std::min(1.0, static_cast<double>(missing) / static_cast<double>(drawn)) : 0;
     }
     /// Fewer samples say too little of their own number.
-    [[nodiscard]] bool is_small(const PlaceSum& place) const
+    [[nodiscard]] bool is_small(const PlaceSum& sum) const
     {
         constexpr double enough_samples = 10;
-        return static_cast<double>(place.ns) < enough_samples * mean;
+        return static_cast<double>(sum.ns) < enough_samples * mean;
     }
 };
 
-/// What all samples leave of the path's time they leave as before: so places get more only of what others lose. Of what
-/// `factors` add, the part that is to be kept. `change_ns`: of the sum of all. Collective.
-double part_of_more(const Replay& replay, const OwnPlaces& own, const std::vector<Factors>& factors,
-                    std::int64_t change_ns)
+/// The parts of the run in which there are enough samples of one process at one place; gives each its factor.
+class Divided
 {
-    std::array<std::int64_t, 2> changes = {0, 0};  // less, more
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-        const double factor = factors[i][OnPath];
-        changes[factor > 1 ? 1 : 0] += std::llround((factor - 1) * static_cast<double>(own.sums()[i][OnPath].sampled));
-    }
-    MPI_Allreduce(MPI_IN_PLACE, changes.data(), static_cast<int>(changes.size()), MPI_INT64_T, MPI_SUM, replay.comm);
-    const auto [less, more] = changes;
-    return more > 0 ? std::clamp(static_cast<double>(change_ns - less) / static_cast<double>(more), 0.0, 1.0) : 0;
-}
+public:
+    Divided(const Scale& scale, std::vector<SlotSum>& sums) : scale_(scale), sums_(sums) {}
 
-/// By place of this process. Places with few samples have one factor together. Collective.
-std::vector<Factors> factors_of(const Replay& replay, const OwnPlaces& own)
+    /// False if all of them are too few.
+    bool divide() { return divide(0, slots); }
+
+private:
+    /// Those of [begin, end).
+    [[nodiscard]] std::span<SlotSum> in(std::size_t begin, std::size_t end) const
+    {
+        const auto first = std::ranges::lower_bound(sums_, begin, {}, &SlotSum::slot);
+        return {first, std::ranges::lower_bound(sums_, end, {}, &SlotSum::slot)};
+    }
+    [[nodiscard]] PlaceSum sum(std::size_t begin, std::size_t end) const
+    {
+        PlaceSum result;
+        for (const SlotSum& slot : in(begin, end))
+            result.add(slot.sum);
+        return result;
+    }
+    /// In halves, as long as both have enough.
+    bool divide(std::size_t begin, std::size_t end)
+    {
+        const PlaceSum all = sum(begin, end);
+        if (scale_.is_small(all))
+            return false;
+        const std::size_t middle = (begin + end) / 2;
+        if (end - begin > 1 && !scale_.is_small(sum(begin, middle)) && !scale_.is_small(sum(middle, end)))
+            return divide(begin, middle) && divide(middle, end);
+        for (SlotSum& slot : in(begin, end))
+            slot.factor = scale_.on_path(all);
+        return true;
+    }
+
+    const Scale& scale_;
+    std::vector<SlotSum>& sums_;
+};
+
+/// What all samples leave of the path's time they leave as before: so parts get more only of what others lose.
+class Changes
 {
+public:
+    void add(double factor, const PlaceSum& sum)
+    {
+        (factor > 1 ? more_ : less_) += std::llround((factor - 1) * static_cast<double>(sum.sampled));
+    }
+    /// Of what factors add, the part that is to be kept. `change_ns`: of the sum of all. Collective.
+    [[nodiscard]] double kept(MPI_Comm comm, std::int64_t change_ns) const
+    {
+        std::array<std::int64_t, 2> both = {less_, more_};
+        MPI_Allreduce(MPI_IN_PLACE, both.data(), static_cast<int>(both.size()), MPI_INT64_T, MPI_SUM, comm);
+        const auto [less, more] = both;
+        return more > 0 ? std::clamp(static_cast<double>(change_ns - less) / static_cast<double>(more), 0.0, 1.0) : 0;
+    }
+
+private:
+    std::int64_t less_ = 0, more_ = 0;
+};
+
+/// Fills in the factors. Where a process has too few samples at a place, it has one factor with others there, and
+/// places that have too few together have one factor. Collective.
+void find_factors(const Replay& replay, OwnPlaces& own)
+{
+    std::vector<Both> of_place(own.places().size());
     Both all{};
-    for (const Both& sums : own.sums())
-        add(sums, all);
+    for (const auto& of_process : own.sums())
+        for (std::size_t place = 0; place < of_process.size(); ++place) {
+            Both sums{};
+            for (const SlotSum& slot : of_process[place].on_path)
+                sums[OnPath].add(slot.sum);
+            sums[OffPath] = of_process[place].off_path;
+            add(sums, of_place[place]);
+            add(sums, all);
+        }
     all = sum_of_all(replay, all);
     const std::int64_t samples = all[OnPath].samples + all[OffPath].samples;
     const std::int64_t sampled = all[OnPath].sampled + all[OffPath].sampled;
     const Scale scale{static_cast<double>(sampled) / static_cast<double>(std::max<std::int64_t>(samples, 1)),
                       replay.definitions.event != "cpu-timer"};
-    const std::vector<Both> places = sums_of_places(replay, own);
-    Both small{};
-    for (std::size_t i = 0; i < places.size(); ++i)
-        for (const Where where : {OnPath, OffPath})
-            if (scale.is_small(places[i][where]))
-                small[where].add(own.sums()[i][where]);
-    const Factors of_small = scale.factors_of(sum_of_all(replay, small));
 
-    std::vector<Factors> factors;
-    for (const Both& place : places) {
-        factors.push_back(scale.factors_of(place));
+    std::vector<Both> rest(own.places().size());  // on the path, of processes that have too few; off it, of all
+    std::vector<std::pair<OfProcess*, std::size_t>> undivided;
+    for (auto& of_process : own.sums())
+        for (std::size_t place = 0; place < of_process.size(); ++place) {
+            OfProcess& sums = of_process[place];
+            rest[place][OffPath].add(sums.off_path);
+            if (Divided(scale, sums.on_path).divide())
+                continue;
+            undivided.emplace_back(&sums, place);
+            for (const SlotSum& slot : sums.on_path)
+                rest[place][OnPath].add(slot.sum);
+        }
+    const std::vector<Both> of_place_all = sums_of_places(replay, own.places(), of_place);
+    const std::vector<Both> rest_all = sums_of_places(replay, own.places(), rest);
+    Both small{};
+    for (std::size_t place = 0; place < rest.size(); ++place)
         for (const Where where : {OnPath, OffPath})
-            if (scale.is_small(place[where]))
-                factors.back()[where] = of_small[where];
-    }
-    const std::int64_t change = std::min(all[OnPath].ns, all[OnPath].sampled) - all[OnPath].sampled;
-    const double kept = part_of_more(replay, own, factors, change);
-    for (Factors& both : factors)
-        if (double& factor = both[OnPath]; factor > 1)
-            factor = 1 + kept * (factor - 1);
-    return factors;
+            if (scale.is_small(rest_all[place][where]))
+                small[where].add(rest[place][where]);
+    small = sum_of_all(replay, small);
+
+    for (const auto& [sums, place] : undivided)
+        for (SlotSum& slot : sums->on_path)
+            slot.factor =
+                scale.on_path(scale.is_small(rest_all[place][OnPath]) ? small[OnPath] : rest_all[place][OnPath]);
+    Changes changes;
+    for (auto& of_process : own.sums())
+        for (std::size_t place = 0; place < of_process.size(); ++place) {
+            const Both& both = scale.is_small(rest_all[place][OffPath]) ? small : of_place_all[place];
+            of_process[place].off_factor = scale.off_path(both);
+            of_process[place].missing = Scale::missing_part(both);
+            for (const SlotSum& slot : of_process[place].on_path)
+                changes.add(slot.factor, slot.sum);
+        }
+    const double kept = changes.kept(replay.comm, std::min(all[OnPath].ns, all[OnPath].sampled) - all[OnPath].sampled);
+    for (auto& of_process : own.sums())
+        for (OfProcess& sums : of_process)
+            for (SlotSum& slot : sums.on_path)
+                slot.factor = slot.factor > 1 ? 1 + kept * (slot.factor - 1) : slot.factor;
 }
 
 /// Weights in us, so that their squares can be added up.
@@ -288,21 +410,26 @@ SampleWeights::SampleWeights(const Replay& replay, const Path& path, const SameC
     if (!replay.definitions.has_samples)
         return;
     OwnPlaces own(replay, path, same);
-    const std::vector<Factors> factors = factors_of(replay, own);
+    find_factors(replay, own);
     Weights weights;
     for (std::size_t p = 0; p < threads_.size(); ++p) {
         if (replay.processes[p].locations.empty())
             continue;
         const std::vector<Sample>& samples = replay.processes[p].locations.front().samples;
         OfFirstThread& thread = threads_[p];
-        thread.on_path.resize(samples.size());
-        for (const Sample& sample : samples)
+        for (const Sample& sample : samples) {
             thread.ns.push_back(sample.weight);
-        own.for_each_sample(p, [&](const Sample& sample, std::uint32_t place, Where where) {
+            thread.all_ns.push_back(sample.weight);
+        }
+        own.for_each_sample(p, [&](const Sample& sample, const OfProcess& sums, const SlotSum* on_path) {
+            const double factor = on_path != nullptr ? on_path->factor : sums.off_factor;
             const auto i = static_cast<std::size_t>(&sample - samples.data());
-            thread.ns[i] = std::llround(factors[place][where] * static_cast<double>(sample.weight));
-            thread.on_path[i] = where == OnPath;
-            if (where == OnPath && sample.context.valid())
+            thread.ns[i] = std::llround(factor * static_cast<double>(sample.weight));
+            if (on_path == nullptr)
+                return;
+            const std::int64_t less = std::max<std::int64_t>(sample.weight - thread.ns[i], 0);
+            thread.all_ns[i] = thread.ns[i] + std::llround(sums.missing * static_cast<double>(less));
+            if (sample.context.valid())
                 weights.add(thread.ns[i]);
         });
     }
@@ -325,8 +452,8 @@ std::int64_t SampleWeights::of(const model::LocationTrace& location, const Sampl
 std::int64_t SampleWeights::of_all(const model::LocationTrace& location, const Sample& sample) const
 {
     const OfFirstThread* const thread = find(location);
-    const auto i = static_cast<std::size_t>(&sample - location.samples.data());
-    return thread != nullptr && thread->on_path[i] ? std::max(thread->ns[i], sample.weight) : sample.weight;
+    return thread != nullptr ? thread->all_ns[static_cast<std::size_t>(&sample - location.samples.data())]
+                             : sample.weight;
 }
 
 }  // namespace critpath::replayer

@@ -36,8 +36,8 @@ public:
 
 private:
     struct OfFirstThread {
-        std::vector<std::int64_t> ns;  // by sample; empty: as their periods
-        std::vector<bool> on_path;     // likewise
+        std::vector<std::int64_t> ns;      // by sample; empty: as their periods
+        std::vector<std::int64_t> all_ns;  // likewise, on and off the path
     };
     /// Null: it is of another thread.
     [[nodiscard]] const OfFirstThread* find(const model::LocationTrace& location) const;

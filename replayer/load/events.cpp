@@ -249,6 +249,9 @@ void EventLoader::add_return(Ns since, Ns now)
         return;
     }
     const auto context = calls.context(calls.size() - 1);
+    if (!context.valid()) {  // a point in front of the first call
+        return;
+    }
     if (functions::may_look_at_memory(functions::semantic_class(region(context).function))) {
         make_room(calls);
         calls.add_point(now);

@@ -144,13 +144,15 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
 
 /// Parts of the time on the path; the mean of the other processes.
 struct Meanwhile {
-    double at_work = 0;  // they work, wherever they are in the program
-    double there = 0;    // of that, at the same place
+    double at_work = 0;   // they work, wherever they are in the program
+    double there = 0;     // of that, at the same place
+    double of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
 /// By place. While the process on the path lacks a processor, the others have that much more time to work. Of many gaps
-/// on the path some are drawn. Collective over `replay.comm`; the same on all processes.
-std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen);
+/// on the path some are drawn. `places`: those of `chosen`. Collective over `replay.comm`; the same on all processes.
+std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                                      const std::vector<GapPlace>& places);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

@@ -19,44 +19,54 @@ namespace
 struct Moment {
     std::int64_t begin, end;
     std::int64_t process;
-    GapPlace place;
+    std::uint32_t place, padding;  // index into Chosen
 };
 
 /// What it is worth to its own process.
 struct OwnMoment {
     Moment moment;
-    std::uint32_t place;
     std::int64_t ns;   // on the path, of all that it stands for
     std::int64_t ran;  // of all of it, not without a processor: it may be long for that alone
 };
 
 /// Of what was asked about, ns.
 struct Sum {
-    std::int64_t ns = 0;       // on the path
-    std::int64_t at_work = 0;  // of that, the mean of the others
-    std::int64_t there = 0;    // of that, at the same place
+    std::int64_t ns = 0;        // on the path
+    std::int64_t at_work = 0;   // of that, the mean of the others
+    std::int64_t there = 0;     // of that, at the same place
+    std::int64_t of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
 /// What processes work, ns.
 struct Work {
     std::int64_t ns = 0;
-    std::int64_t there = 0;  // of that, at the place of the one on the path
+    std::int64_t there = 0;     // of that, at the place of the one on the path
+    std::int64_t of_peers = 0;  // of that, by who comes to the place
 };
 constexpr int work_numbers = static_cast<int>(sizeof(Work) / sizeof(std::int64_t));
 
-/// What the first thread works meanwhile; not what lies between two polls, which may be all that it does while it
-/// waits.
-Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment)
+/// What the first thread works of a gap of `ns`. Between two polls it waits, most likely, if it does little, or is
+/// blocked there.
+std::int64_t work_in(Gaps& gaps, std::size_t gap, std::int64_t ns, bool is_between_polls)
+{
+    constexpr std::int64_t little = 20'000;
+    if (!is_between_polls)
+        return ns;
+    const Gap all = gaps.measure(gap);
+    return all.ns - all.blocked < little ? 0 : std::max<std::int64_t>(ns - all.blocked, 0);
+}
+
+/// What the first thread works meanwhile; `place`: that of the moment.
+Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment, GapPlace place)
 {
     const model::Ns begin{moment.begin}, end{moment.end};
     Work work;
     for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i) {
-        const GapPlace place = gaps.place(i);
-        if (is_between_polls(place))
-            continue;
-        const std::int64_t ns = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
+        const GapPlace own = gaps.place(i);
+        const std::int64_t recorded = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
+        const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(own));
         work.ns += ns;
-        work.there += place == moment.place ? ns : 0;
+        work.there += own == place ? ns : 0;
     }
     return work;
 }
@@ -92,37 +102,52 @@ std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps
                 random_bits(~(static_cast<std::uint64_t>(process) << 32 | std::uint64_t{on_path.gap}));
             const auto drawn = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(from[on_path.place]));
             if (end > begin && drawn < ns)
-                result.push_back({{begin, end, process, gaps[p].place(on_path.gap)},
-                                  on_path.place,
+                result.push_back({{begin, end, process, on_path.place, 0},
                                   std::max(ns, from[on_path.place]),
                                   std::max<std::int64_t>(end - begin - gaps[p].measure(on_path.gap).preempted, 1)});
         }
     return result;
 }
 
-/// What all other processes work meanwhile: a Work for each moment.
+/// By place: how many processes have gaps there. Collective.
+std::vector<std::int64_t> processes_there(const Replay& replay, const Chosen& chosen)
+{
+    std::vector<std::int64_t> result;
+    for (std::size_t place = 0; place < chosen.places(); ++place)
+        result.push_back(std::ranges::count_if(chosen.gaps(place), [](const auto& list) { return !list.empty(); }));
+    MPI_Allreduce(MPI_IN_PLACE, result.data(), static_cast<int>(result.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    return result;
+}
+
+/// What all other processes work meanwhile: a Work for each moment. `places`: of `chosen`.
 std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
-                                         std::vector<Gaps>& gaps, const BetweenPolls& is_between_polls)
+                                         std::vector<Gaps>& gaps, const Chosen& chosen,
+                                         const std::vector<GapPlace>& places, const BetweenPolls& is_between_polls)
 {
     std::vector<std::int64_t> sums(moments.size() * work_numbers, 0);
     for (std::size_t p = 0; p < gaps.size(); ++p)
-        for (std::size_t i = 0; i < moments.size(); ++i)
-            if (moments[i].process != replay.processes[p].process.value) {
-                const Work work = at_work(gaps[p], is_between_polls, moments[i]);
-                sums[work_numbers * i] += work.ns;
-                sums[work_numbers * i + 1] += work.there;
-            }
+        for (std::size_t i = 0; i < moments.size(); ++i) {
+            const Moment& moment = moments[i];
+            if (moment.process == replay.processes[p].process.value)
+                continue;
+            const Work work = at_work(gaps[p], is_between_polls, moment, places[moment.place]);
+            sums[work_numbers * i] += work.ns;
+            sums[work_numbers * i + 1] += work.there;
+            sums[work_numbers * i + 2] += chosen.gaps(moment.place)[p].empty() ? 0 : work.ns;
+        }
     return sums;
 }
 
 }  // namespace
 
-std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                                      const std::vector<GapPlace>& places)
 {
     if (replay.definitions.processes.size() < 2)
         return std::vector<Meanwhile>(chosen.places());
     const BetweenPolls is_between_polls(replay.definitions);
     const std::vector<OwnMoment> own = own_moments(replay, gaps, chosen);
+    const std::vector<std::int64_t> all_there = processes_there(replay, chosen);
     const auto others = static_cast<double>(replay.definitions.processes.size() - 1);
     std::vector<Sum> sums(chosen.places());
     for (std::size_t next = 0;;) {
@@ -133,18 +158,24 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& g
         if (round.all == 0)
             break;
         const std::vector<Moment> all = ask(replay, ready, round);
-        const std::vector<std::int64_t> answers =
-            sum_answers(replay, work_meanwhile(replay, all, gaps, is_between_polls), round, work_numbers);
+        const std::vector<std::int64_t> answers = sum_answers(
+            replay, work_meanwhile(replay, all, gaps, chosen, places, is_between_polls), round, work_numbers);
         for (std::size_t i = 0; i < answers.size(); i += work_numbers) {
-            const OwnMoment& moment = own[next++];
-            const double all_ns = others * static_cast<double>(moment.ran);
-            const double part = static_cast<double>(answers[i]) / all_ns;
-            const double most = std::max(part, 1.0);  // as far as it had a processor and the others had none
-            const double there = static_cast<double>(answers[i + 1]) / all_ns;
-            Sum& sum = sums[moment.place];
-            sum.ns += moment.ns;
-            sum.at_work += rounded(static_cast<double>(moment.ns) * part / most);
-            sum.there += rounded(static_cast<double>(moment.ns) * there / most);
+            const OwnMoment& own_moment = own[next++];
+            const std::uint32_t place = own_moment.moment.place;
+            // As far as it had a processor and the others had none, they may have worked for longer.
+            const auto part_of = [&](std::int64_t work, double processes) {
+                return static_cast<double>(work) / (processes * static_cast<double>(own_moment.ran));
+            };
+            const double part = part_of(answers[i], others), most = std::max(part, 1.0);
+            const auto peers = static_cast<double>(all_there[place] - 1);
+            const double of_peers = peers > 0 ? std::min(part_of(answers[i + 2], peers), 1.0) : part / most;
+            const auto ns = static_cast<double>(own_moment.ns);
+            Sum& sum = sums[place];
+            sum.ns += own_moment.ns;
+            sum.at_work += rounded(ns * part / most);
+            sum.there += rounded(ns * part_of(answers[i + 1], others) / most);
+            sum.of_peers += rounded(ns * of_peers);
         }
     }
     constexpr std::size_t numbers = sizeof(Sum) / sizeof(std::int64_t);
@@ -152,8 +183,10 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& g
                   replay.comm);
     std::vector<Meanwhile> result;
     for (const Sum& sum : sums) {
-        const auto ns = static_cast<double>(std::max<std::int64_t>(sum.ns, 1));
-        result.push_back({static_cast<double>(sum.at_work) / ns, static_cast<double>(sum.there) / ns});
+        const auto part_of = [&](std::int64_t work) {
+            return static_cast<double>(work) / static_cast<double>(std::max<std::int64_t>(sum.ns, 1));
+        };
+        result.push_back({part_of(sum.at_work), part_of(sum.there), part_of(sum.of_peers)});
     }
     return result;
 }

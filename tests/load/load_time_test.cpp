@@ -321,5 +321,19 @@ TEST_F(Load, WhereAThreadGoesOnBehindALookIsAPoint)
     EXPECT_FALSE(calls.is_point(3));
 }
 
+/// A thread that calls no MPI has points where it went on behind a wait, and looks at no memory of others.
+TEST_F(Load, WhereAThreadGoesOnInFrontOfItsFirstCallIsNoLook)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.paradigm("[preempted]", OTF2_PARADIGM_NONE);
+        t.paradigm("[blocked]", OTF2_PARADIGM_NONE);
+        t.thread(0).enter(1000, "MPI_Barrier").leave(2000, "MPI_Barrier");
+        t.thread(0, 1).enter(1000, "[blocked]").leave(50'000, "[blocked]");
+        t.thread(0, 1).enter(60'000, "[preempted]").leave(99'000, "[preempted]");
+    });
+    ASSERT_EQ(replay.processes[0].locations.size(), 2U);
+    EXPECT_THAT(ns(replay.processes[0].locations[1].calls.enters()), ElementsAre(50'000));
+}
+
 }  // namespace
 }  // namespace critpath::test

@@ -103,6 +103,47 @@ TEST(Meanwhile, WhoPollsDoesNotWork)
     EXPECT_LT(others_at_work(stretch(r, "MPI_Barrier", "MPI_Send")), 0.01);
 }
 
+/// Who looks now and then while it computes works.
+TEST(Meanwhile, WhoComputesBetweenPollsWorks)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        for (int rank = 0; rank < 2; ++rank)
+            for (std::int64_t t = time + 100; t < time + 1000; t += 100)
+                p[rank].call(FunctionId::MPI_Iprobe, {t - 1, t});
+        const std::int64_t end = time + 1000;
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {end + rank, end + 3});
+        time = end + 3;
+    }
+    p.finish(time + 1);
+    for (const model::Stretch& s : replay(p).profile.stretches)
+        if (s.occurrences > 15) {
+            EXPECT_GT(others_at_work(s), 0.9);
+        }
+}
+
+/// Who never comes there, such as a server, has no part in the work.
+TEST(Meanwhile, OnlyWhoComesThereIsMeant)
+{
+    Program p(4);
+    const model::CommId workers = p.comm({0, 1}), servers = p.comm({2, 3});
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        for (const int rank : {0, 1})
+            p[rank].collective(FunctionId::MPI_Allreduce, {time + 1000 + rank, time + 1003}, workers);
+        time += 1003;
+    }
+    for (const int rank : {2, 3}) {
+        p[rank].collective(FunctionId::MPI_Barrier, {10, 11}, servers);
+        p[rank].finish(12);
+    }
+    for (const int rank : {0, 1})
+        p[rank].finish(time + 1);
+    EXPECT_GT(others_at_work(stretch(replay(p), "MPI_Allreduce", "MPI_Allreduce")), 0.99);
+}
+
 /// Which of its peers' work is between other calls is another question: they may work all the time.
 TEST(Meanwhile, WorkIsWorkWhereverItIs)
 {

@@ -84,9 +84,35 @@ TEST(SampleWeights, WhereRanksAreBalancedSamplesAreNotMoreTime)
     EXPECT_NEAR(static_cast<double>(r.path_us("unequal")), static_cast<double>(unequal), 10);
     EXPECT_NEAR(static_cast<double>(r.path_us("equal")), static_cast<double>(equal), 10);
     EXPECT_NEAR(static_cast<double>(r.path_us("[not sampled]")), 0, 10);
-    // All ranks together have as many samples as their time has.
-    EXPECT_EQ(r.total_us("equal"), in_equal * 3700);
+    EXPECT_NEAR(static_cast<double>(r.total_us("equal")), static_cast<double>(2 * equal), 3700);
     EXPECT_GE(r.total_us("unequal"), r.path_us("unequal"));
+}
+
+/// One place, where ranks are balanced in the first half of the run, and rank 1 has more to do in the second one.
+TEST(SampleWeights, PartsOfTheRunAreToldApart)
+{
+    constexpr std::int64_t steps = 200, work = 1000, delay = 5;
+    Program p(2);
+    std::array<Sampler, 2> samplers = {Sampler(p, 0, 3700, 1234), Sampler(p, 1, 3700, 345)};
+    std::int64_t time = 10;
+    std::array<std::int64_t, 2> took = {0, 0};
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const bool is_balanced = step < steps / 2;
+        std::array<std::int64_t, 2> ends{};
+        for (std::size_t rank = 0; rank < 2; ++rank)
+            ends[rank] = samplers[rank].compute(is_balanced ? "first" : "second", time,
+                                                is_balanced || rank == 1 ? work : work / 4, delay);
+        const std::int64_t last = std::max(ends[0], ends[1]), leave = last + 2;
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {ends[static_cast<std::size_t>(rank)], leave});
+        took[is_balanced ? 0 : 1] += last - time;
+        time = leave;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_NEAR(static_cast<double>(r.path_us("first")), static_cast<double>(took[0]), 0.03 * steps * work / 2);
+    EXPECT_NEAR(static_cast<double>(r.path_us("second")), static_cast<double>(took[1]), 0.03 * steps * work / 2);
 }
 
 /// Samples of unequal weight say less of a share than as many equal ones (Kish).
@@ -107,6 +133,7 @@ TEST(SampleWeights, EqualSamplesWouldBeFewer)
     p.finish(time);
     const Replayed r = replay(p);
     EXPECT_EQ(r.path_us("a"), 15'000);
+    EXPECT_EQ(r.total_us("a"), 15'000);  // all is on the path
     // No more than chance leaves out of 30: the upper end of the interval of their number.
     const double most = 30 + 1.96 * 1.96 / 2 + 1.96 * std::sqrt(30 + 1.96 * 1.96 / 4);
     EXPECT_NEAR(static_cast<double>(r.path_us("b")), 1000 * most, 2);

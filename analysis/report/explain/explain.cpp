@@ -561,14 +561,18 @@ bool Explanation::are_others_idle() const
     return others_at_work && *others_at_work * less_to_do < hardly;
 }
 
+double Explanation::mean_times_of_others() const
+{
+    return static_cast<double>(stretch->all_times - stretch->most_times) /
+           static_cast<double>(std::max<std::int64_t>(stretch->ranks_there - 1, 1));
+}
+
 bool Explanation::comes_unevenly() const
 {
     constexpr std::int64_t several = 4;
     constexpr double much_more = 1.25;
-    const model::Stretch& s = *stretch;
-    return s.ranks_there > 1 && s.most_times >= several &&
-           static_cast<double>(s.most_times) * static_cast<double>(s.ranks_there) >=
-               much_more * static_cast<double>(s.all_times);
+    return stretch->ranks_there > 1 && stretch->most_times >= several &&
+           static_cast<double>(stretch->most_times) >= much_more * mean_times_of_others();
 }
 
 bool Explanation::is_mostly_once() const

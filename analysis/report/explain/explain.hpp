@@ -300,7 +300,9 @@ struct Explanation : Reason {
     [[nodiscard]] bool is_lack_of_threads() const;
     /// Whether the others hardly work meanwhile, and that is not just because they have less to do there.
     [[nodiscard]] bool are_others_idle() const;
-    /// Whether one rank comes to the place much more often than the mean of those that do, and so has more of this work.
+    /// How often the ranks come to the place that do so, but for the one that does most often; their mean.
+    [[nodiscard]] double mean_times_of_others() const;
+    /// Whether that one comes much more often, and so has more of this work.
     [[nodiscard]] bool comes_unevenly() const;
     /// Whose cause it is: the rank's that is named, or that of all on the path together.
     [[nodiscard]] const Reason& reason() const { return named ? static_cast<const Reason&>(*named) : *this; }

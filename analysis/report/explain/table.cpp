@@ -167,10 +167,7 @@ const StretchColumn stretch_columns[] = {
     {{"most_times", ""}, [](const Shown& x) -> Cell { return x.s.most_times; }},
     {{"most_times_rank", ""}, [](const Shown& x) -> Cell { return x.s.most_times_rank; }},
     {{"mean_times", ""},
-     [](const Shown& x) -> Cell {
-         return Ratio{static_cast<double>(x.s.all_times) /
-                      static_cast<double>(std::max<std::int64_t>(x.s.ranks_there, 1))};
-     }},
+     [](const Shown& x) -> Cell { return x.s.ranks_there > 1 ? Cell(Ratio{x.e.mean_times_of_others()}) : Cell(); }},
     {{"compared_by", ""}, [](const Shown& x) -> Cell { return compared_by(x.s); }},
     {{"compared_gaps", ""}, [](const Shown& x) -> Cell { return x.s.compared; }},
     {{"counted_gaps", ""}, [](const Shown& x) -> Cell { return x.s.counted; }},

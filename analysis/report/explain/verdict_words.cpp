@@ -219,14 +219,17 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
 
 /// What the others do then, if it is hardly work: to share the work, or to do something else meanwhile, is worth as
 /// much as to do it faster.
-std::string idle_others_in_words(const Explanation& e)
+std::string idle_others_in_words(const Explanation& e, const model::Profile& profile)
 {
     if (!e.are_others_idle() || e.verdict == Verdict::Shorter)
         return "";
-    const bool has_no_other_remedy = e.verdict == Verdict::Serial || e.verdict == Verdict::NoPeers;
+    const auto ranks = static_cast<std::int64_t>(profile.processes.size());
+    const bool has_no_other_remedy = e.verdict == Verdict::Serial || e.verdict == Verdict::NoPeers ||
+                                     (e.verdict == Verdict::Transient && may_be_work(e));
     return fmt::format(
-        " While {} here, the others{} compute for {} of that time, in the mean, and wait or communicate else{}.",
+        " While {} here, the others{}{} compute for {} of that time, in the mean, and wait or communicate else{}.",
         e.ranks_on_path == 1 ? fmt::format("rank {} computes", e.rank) : "one rank computes",
+        e.stretch->ranks_there > 1 && e.stretch->ranks_there < ranks ? " that come here" : "",
         e.has_threads ? ", their first threads," : "", whole_percent(*e.others_at_work),
         has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile") : "");
 }
@@ -237,13 +240,13 @@ std::string how_often_in_words(const Explanation& e)
     const model::Stretch& s = *e.stretch;
     if (!e.comes_unevenly())
         return "";
-    const auto mean = static_cast<double>(s.all_times) / static_cast<double>(s.ranks_there);
-    return fmt::format(" Rank {} comes here {} times, the mean of the {} ranks that do {:.0f}{}.", s.most_times_rank,
-                       count_text(static_cast<std::uint64_t>(s.most_times)),
-                       count_text(static_cast<std::uint64_t>(s.ranks_there)), mean,
-                       e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial
-                           ? ": who comes more often has more of this work"
-                           : "");
+    return fmt::format(
+        " Rank {} comes here {} times, {} {:.0f}{}.", s.most_times_rank,
+        count_text(static_cast<std::uint64_t>(s.most_times)),
+        s.ranks_there == 2 ? "the other one" : fmt::format("the mean of the {} others that do", s.ranks_there - 1),
+        e.mean_times_of_others(),
+        e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial ? ": who comes more often has more of this work"
+                                                                       : "");
 }
 
 }  // namespace
@@ -284,7 +287,7 @@ std::string besides_in_words(const Explanation& e)
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
-    std::string words = verdict_alone_in_words(e, profile) + how_often_in_words(e) + idle_others_in_words(e);
+    std::string words = verdict_alone_in_words(e, profile) + how_often_in_words(e) + idle_others_in_words(e, profile);
     if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
         e.verdict != Verdict::ThreadsInMpi)
         words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",
