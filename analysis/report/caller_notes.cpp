@@ -17,7 +17,7 @@ namespace critpath::report
 namespace
 {
 
-constexpr double printed = 0.001;
+constexpr double least_printed = 0.001;
 constexpr std::string_view kernel_module = "[kernel]";
 
 /// Path time of chains that have as many functions as are recorded.
@@ -76,13 +76,13 @@ std::string unknown_note(const Hotspots& hotspots, std::int64_t longest_ns, std:
                                          "called, so that other rows may have that time, too",
                                          is_row ? unknown_callers : "Callers", percent(hotspots.unknown_callers_ns));
     const std::int64_t rest_ns = hotspots.unknown_callers_ns - longest_ns;
-    if (part(longest_ns, hotspots.path_ns) < printed)
+    if (part(longest_ns, hotspots.path_ns) < least_printed)
         return note + how_to_know_callers(call_graph) + ".";
     const std::string of_longest =
         fmt::format("the chain of calls is longer than what is recorded, with every --call-graph: the innermost {} "
                     "functions of a sample, and {} of a call of MPI",
                     longest_sampled_chain, longest_chain_to_call);
-    if (part(rest_ns, hotspots.path_ns) < printed)
+    if (part(rest_ns, hotspots.path_ns) < least_printed)
         return fmt::format("{}: {}.", note, of_longest);
     return fmt::format("{}. In {} % {}. The other {} %{}.", note, percent(longest_ns), of_longest, percent(rest_ns),
                        how_to_know_callers(call_graph));
@@ -102,7 +102,7 @@ std::vector<std::string> caller_notes(const Hotspots& hotspots, const model::Pro
     if (hotspots.unknown_callers_ns > 0 && std::ranges::any_of(hotspots.items, can_call))
         notes.push_back(
             unknown_note(hotspots, time_in_longest_chains(profile, selection), property(profile, "call_graph")));
-    if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)
+    if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= least_printed)
         notes.push_back(
             fmt::format("{}: of {} % of the path it is a guess in which function the thread was blocked, by "
                         "what it did before and after it or at other times, so that other rows may have it.",

@@ -22,7 +22,7 @@ namespace critpath::report
 namespace
 {
 
-constexpr std::string_view gap = "  ";
+constexpr std::string_view column_gap = "  ";
 constexpr std::size_t least_name_width = 16;
 constexpr std::size_t readable_name_width = 40;  // beside columns that can be spared
 constexpr std::size_t hard_name_width = 30;      // to read, in less
@@ -114,7 +114,7 @@ std::vector<Shape> measure(const Table& table)
 /// How wide a line is, with names of at most so many columns.
 std::size_t line_width(const std::vector<Shape>& shapes, const Table& table, std::size_t name_width)
 {
-    return std::accumulate(shapes.begin(), shapes.end(), gap.size() * (shapes.size() - 1),
+    return std::accumulate(shapes.begin(), shapes.end(), column_gap.size() * (shapes.size() - 1),
                            [&](std::size_t sum, const Shape& shape) {
                                const bool is_name = table.columns[shape.column].fit != Fit::Whole;
                                return sum + (is_name ? std::min(shape.width, name_width) : shape.width);
@@ -207,7 +207,7 @@ void place(std::string& line, const std::string& text, const Shape& shape, const
     line.append(align == Align::Right ? padding : 0, ' ')
         .append(fitted)
         .append(align == Align::Left ? padding : 0, ' ')
-        .append(gap);
+        .append(column_gap);
 }
 
 void end_line(std::string& line, Output& output)
@@ -299,7 +299,7 @@ void write_fields(const Document& document, const Style& style, Output& output)
     std::size_t width = 0;
     for (const Field& field : document.fields)
         width = std::max(width, display_width(field.label));
-    const std::size_t indent = width + gap.size();
+    const std::size_t indent = width + column_gap.size();
     const std::size_t room = std::max(style.width > indent ? style.width - indent : 1, least_name_width);
     for (const Field& field : document.fields) {
         if (field.label.empty())

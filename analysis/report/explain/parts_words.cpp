@@ -21,8 +21,8 @@ namespace critpath::report
 
 bool are_parts_of_difference(const Reason& reason)
 {
-    constexpr double many_times = 9;
-    return reason.excess >= many_times;
+    constexpr double many = 9;
+    return reason.excess >= many;
 }
 
 double whole_of(const Reason& reason)
