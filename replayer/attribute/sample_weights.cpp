@@ -99,7 +99,7 @@ class OwnPlaces
 {
 public:
     OwnPlaces(const Replay& replay, const Path& path, const SameCalls& same)
-        : replay_(replay), begin_(path.begin.count()), length_(std::max<std::int64_t>(path.makespan.count(), 1)),
+        : begin_(path.begin.count()), length_(std::max<std::int64_t>(path.makespan.count(), 1)),
           places_(replay.definitions.contexts.size()), parts_on_path_(replay.processes.size()),
           sums_(replay.processes.size())
     {
@@ -170,7 +170,6 @@ private:
         return sums_[process][i];
     }
 
-    const Replay& replay_;
     const model::LocationTrace nothing_;
     std::int64_t begin_, length_;  // of the run
     std::vector<Gaps> gaps_;       // by index into Replay::processes
@@ -183,13 +182,9 @@ private:
 std::vector<Both> sums_of_places(const Replay& replay, const std::vector<GapPlace>& own_places,
                                  const std::vector<Both>& own)
 {
-    const auto processes = static_cast<std::uint64_t>(replay.size);
-    const auto owner = [&](GapPlace place) {
-        return static_cast<std::size_t>((std::uint64_t{place.before.value} * 31 + place.after.value) % processes);
-    };
     auto out = lists_for<PlaceRecord>(replay.size);
     for (std::size_t i = 0; i < own_places.size(); ++i)
-        out[owner(own_places[i])].push_back({own_places[i], own[i]});
+        out[own_places[i].owner(replay.size)].push_back({own_places[i], own[i]});
     const Received<PlaceRecord> parts = replayer::exchange(replay.comm, out);
     GapPlaces places(replay.definitions.contexts.size());
     std::vector<Both> sums;
@@ -206,7 +201,7 @@ std::vector<Both> sums_of_places(const Replay& replay, const std::vector<GapPlac
     std::vector<std::size_t> next(answers.begin.begin(), answers.begin.end());
     std::vector<Both> result;
     for (const GapPlace& place : own_places)
-        result.push_back(answers.items[next[owner(place)]++]);
+        result.push_back(answers.items[next[place.owner(replay.size)]++]);
     return result;
 }
 

@@ -23,6 +23,12 @@ namespace critpath::replayer
 struct GapPlace {
     model::ContextId before, after;  // before: none() from the start of the process to its first call
     auto operator<=>(const GapPlace&) const = default;
+
+    /// Which of so many processes adds up what is known of the place.
+    [[nodiscard]] std::size_t owner(int processes) const
+    {
+        return (std::size_t{before.value} * 31 + after.value) % static_cast<std::size_t>(processes);
+    }
 };
 
 /// The gaps of one process. Gap i lies before call i: points are no calls, and what is entered behind the

@@ -101,10 +101,9 @@ Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
 std::vector<PlaceTime> choose(const Replay& replay, const Path& path, const Seen& seen)
 {
     auto out = lists_for<PlaceTime>(replay.size);
-    const auto processes = static_cast<std::uint64_t>(replay.size);
     for (std::size_t i = 0; i < seen.ns.size(); ++i) {
         const GapPlace place = seen.places.places()[i];
-        out[(std::uint64_t{place.before.value} * 31 + place.after.value) % processes].push_back({place, seen.ns[i]});
+        out[place.owner(replay.size)].push_back({place, seen.ns[i]});
     }
     std::vector<PlaceTime> largest = sum_by_place(replayer::exchange(replay.comm, out).items);
     std::erase_if(largest,

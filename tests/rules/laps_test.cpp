@@ -195,24 +195,11 @@ TEST(Laps, TurnsThatCancelAreNotUnequalWork)
     }
 }
 
-/// A token goes around: the first rank has it before it has ever received it, so that it comes by once less.
 TEST(Laps, WhoComesByOnceLessIsNotLeftOut)
 {
     constexpr int ranks = 4, rounds = 40;
     Program p(ranks);
-    std::int64_t time = 10;
-    std::vector<std::int64_t> waits(ranks, 10);
-    for (int round = 0; round < rounds; ++round)
-        for (int rank = 0; rank < ranks; ++rank) {
-            const auto self = static_cast<std::size_t>(rank);
-            if (round > 0 || rank > 0)
-                p[rank].recv({waits[self], time + 1}, (rank + ranks - 1) % ranks);
-            time += 1 + (rank == 0 ? 5000 : 500);
-            p[rank].send({time, time + 1}, (rank + 1) % ranks);
-            waits[self] = time + 1;
-        }
-    p[0].recv({waits[0], time + 2}, ranks - 1);
-    p.finish(time + 3);
+    pass_token(p, rounds, [](int rank) { return rank == 0 ? 5000 : 500; });
     const Replayed r = replay(p);
     EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
     const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Send");

@@ -61,21 +61,8 @@ TEST(Meanwhile, ItIsMeasuredByTheTimeWithAProcessor)
 /// A token goes around, and who has it works.
 TEST(Meanwhile, WhoWaitsForATokenDoesNotWork)
 {
-    constexpr int ranks = 3, rounds = 40;
-    Program p(ranks);
-    std::int64_t time = 10;
-    std::vector<std::int64_t> waits(ranks, 10);
-    for (int round = 0; round < rounds; ++round)
-        for (int rank = 0; rank < ranks; ++rank) {
-            const auto self = static_cast<std::size_t>(rank);
-            if (round > 0 || rank > 0)
-                p[rank].recv({waits[self], time + 1}, (rank + ranks - 1) % ranks);
-            time += 1 + 500;
-            p[rank].send({time, time + 1}, (rank + 1) % ranks);
-            waits[self] = time + 1;
-        }
-    p[0].recv({waits[0], time + 2}, ranks - 1);
-    p.finish(time + 3);
+    Program p(3);
+    pass_token(p, 40, [](int) { return 500; });
     const Replayed r = replay(p);
     EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
     EXPECT_LT(others_at_work(stretch(r, "MPI_Recv", "MPI_Send")), 0.01);

@@ -59,6 +59,26 @@ inline void run_steps(Program& program, int steps, const std::function<Work(int 
     program.finish(time + 1);
 }
 
+/// A token goes around, and who has it works, us: the first rank has it before it has ever received it, so that it
+/// comes by once less.
+inline void pass_token(Program& program, int rounds, const std::function<std::int64_t(int rank)>& work)
+{
+    const int ranks = program.ranks();
+    std::int64_t time = 10;
+    std::vector<std::int64_t> waits(static_cast<std::size_t>(ranks), time);
+    for (int round = 0; round < rounds; ++round)
+        for (int rank = 0; rank < ranks; ++rank) {
+            const auto self = static_cast<std::size_t>(rank);
+            if (round > 0 || rank > 0)
+                program[rank].recv({waits[self], time + 1}, (rank + ranks - 1) % ranks);
+            time += 1 + work(rank);
+            program[rank].send({time, time + 1}, (rank + 1) % ranks);
+            waits[self] = time + 1;
+        }
+    program[0].recv({waits[0], time + 2}, ranks - 1);
+    program.finish(time + 3);
+}
+
 /// "start": in front of the first one.
 inline std::string function(const Replayed& r, model::CallPathId call)
 {
