@@ -309,8 +309,8 @@ private:
     std::int64_t less_ = 0, more_ = 0;
 };
 
-/// Fills in the factors. Where a process has too few samples at a place, it has one factor with others there, and
-/// places that have too few together have one factor. Collective.
+/// Fills in the factors. Where a process has too few samples at a place, it has one factor with others there; where
+/// that is too few, with its other places of that kind; and where that is too few, all of these have one. Collective.
 void find_factors(const Replay& replay, OwnPlaces& own)
 {
     std::vector<Both> of_place(own.places().size());
@@ -331,37 +331,51 @@ void find_factors(const Replay& replay, OwnPlaces& own)
                       replay.definitions.event != "cpu-timer"};
 
     std::vector<Both> rest(own.places().size());  // on the path, of processes that have too few; off it, of all
-    std::vector<std::pair<OfProcess*, std::size_t>> undivided;
-    for (auto& of_process : own.sums())
-        for (std::size_t place = 0; place < of_process.size(); ++place) {
-            OfProcess& sums = of_process[place];
+    struct Undivided {
+        std::size_t process, place;
+    };
+    std::vector<Undivided> undivided;
+    for (std::size_t p = 0; p < own.sums().size(); ++p)
+        for (std::size_t place = 0; place < own.sums()[p].size(); ++place) {
+            OfProcess& sums = own.sums()[p][place];
             rest[place][OffPath].add(sums.off_path);
             if (Divided(scale, sums.on_path).divide())
                 continue;
-            undivided.emplace_back(&sums, place);
+            undivided.push_back({p, place});
             for (const SlotSum& slot : sums.on_path)
                 rest[place][OnPath].add(slot.sum);
         }
     const std::vector<Both> of_place_all = sums_of_places(replay, own.places(), of_place);
     const std::vector<Both> rest_all = sums_of_places(replay, own.places(), rest);
+    std::vector<Both> small_of(own.sums().size());
+    for (const auto& [p, place] : undivided)
+        if (scale.is_small(rest_all[place][OnPath]))
+            for (const SlotSum& slot : own.sums()[p][place].on_path)
+                small_of[p][OnPath].add(slot.sum);
     Both small{};
-    for (std::size_t place = 0; place < rest.size(); ++place)
-        for (const Where where : {OnPath, OffPath})
-            if (scale.is_small(rest_all[place][where]))
-                small[where].add(rest[place][where]);
+    for (std::size_t p = 0; p < small_of.size(); ++p) {
+        for (std::size_t place = 0; place < own.sums()[p].size(); ++place)
+            if (scale.is_small(rest_all[place][OffPath]))
+                small_of[p][OffPath].add(own.sums()[p][place].off_path);
+        add(small_of[p], small);
+    }
     small = sum_of_all(replay, small);
+    const auto small_at = [&](std::size_t p, Where where) -> const Both& {
+        return scale.is_small(small_of[p][where]) ? small : small_of[p];
+    };
 
-    for (const auto& [sums, place] : undivided)
-        for (SlotSum& slot : sums->on_path)
-            slot.factor =
-                scale.on_path(scale.is_small(rest_all[place][OnPath]) ? small[OnPath] : rest_all[place][OnPath]);
+    for (const auto& [p, place] : undivided)
+        for (SlotSum& slot : own.sums()[p][place].on_path)
+            slot.factor = scale.on_path(
+                (scale.is_small(rest_all[place][OnPath]) ? small_at(p, OnPath) : rest_all[place])[OnPath]);
     Changes changes;
-    for (auto& of_process : own.sums())
-        for (std::size_t place = 0; place < of_process.size(); ++place) {
-            const Both& both = scale.is_small(rest_all[place][OffPath]) ? small : of_place_all[place];
-            of_process[place].off_factor = scale.off_path(both);
-            of_process[place].missing = Scale::missing_part(both);
-            for (const SlotSum& slot : of_process[place].on_path)
+    for (std::size_t p = 0; p < own.sums().size(); ++p)
+        for (std::size_t place = 0; place < own.sums()[p].size(); ++place) {
+            OfProcess& sums = own.sums()[p][place];
+            const Both& both = scale.is_small(rest_all[place][OffPath]) ? small_at(p, OffPath) : of_place_all[place];
+            sums.off_factor = scale.off_path(both);
+            sums.missing = Scale::missing_part(both);
+            for (const SlotSum& slot : sums.on_path)
                 changes.add(slot.factor, slot.sum);
         }
     const double kept = changes.kept(replay.comm, std::min(all[OnPath].ns, all[OnPath].sampled) - all[OnPath].sampled);

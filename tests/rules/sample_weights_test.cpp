@@ -165,5 +165,31 @@ TEST(SampleWeights, PlacesWithFewSamplesAreOne)
     EXPECT_EQ(r.fact("equal_samples_ppm"), 1'000'000);
 }
 
+/// Many places with few samples each, all of them on the path, where rank 1 has as many samples as its time would have,
+/// and rank 0 twice as many: the time of each is divided among its own samples.
+TEST(SampleWeights, RanksWithManySmallPlacesAreToldApart)
+{
+    constexpr int places = 64;
+    constexpr std::int64_t length = 1000, period = 2000;
+    Program p(2);
+    std::int64_t time = 0;
+    for (int place = 0; place < places; ++place) {
+        const int at_work = place % 2;
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].called_from({"main", "step" + std::to_string(place)}, 0x100U + static_cast<unsigned>(place));
+        if (at_work == 0 || place % 4 == 1)
+            p[at_work].sample(time + length / 2, at_work == 0 ? "often" : "seldom", period);
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier,
+                               {rank == at_work ? time + length : time + 1, time + length + 1});
+        time += length + 1;
+    }
+    p.finish(time);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_NEAR(static_cast<double>(r.path_us("often")), places / 2 * length, 40);
+    EXPECT_NEAR(static_cast<double>(r.path_us("seldom")), places / 2 * length, 40);
+}
+
 }  // namespace
 }  // namespace critpath::tests
