@@ -217,8 +217,9 @@ Document run_diff(const Request& request)
         of->lines.open_with(before.lines);
         of->hotspots = view.items(of->profile, of->lines);
     }
-    const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);
-    std::vector<Difference> every_row = compare(before.hotspots, after.hotspots, renamed, view.match);
+    const Builds builds = builds_of(before.profile, after.profile);
+    const std::optional<Renamed>& renamed = builds.program;
+    std::vector<Difference> every_row = compare(before.hotspots, after.hotspots, builds, view.match);
     const std::size_t all = every_row.size();
     auto [differences, little] =
         changed_rows(std::move(every_row), std::max(before.hotspots.path_ns, after.hotspots.path_ns));
@@ -250,6 +251,11 @@ Document run_diff(const Request& request)
     if (view.match == MatchBy::Line)
         document.notes.emplace_back("A line that has another number in the other run is another row: compare --by "
                                     "function, too.");
+    if (std::ranges::any_of(differences, &Difference::is_of_several))
+        document.notes.push_back(fmt::format(
+            "*: all functions whose names differ by a number of the compiler's only, which may be another one's number "
+            "in a binary that was built anew{}.",
+            view.match == MatchBy::Line ? "" : ": compare --by line to tell them apart"));
     const bool is_of_binaries = std::string_view(view.by) != "rank";
     if (renamed && is_of_binaries)
         document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",

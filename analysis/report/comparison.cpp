@@ -3,6 +3,7 @@
 #include "analysis/report/comparison.hpp"
 
 #include "analysis/naming/path_tails.hpp"
+#include "analysis/report/numbered_names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/demangle.hpp"
@@ -134,6 +135,11 @@ std::string_view function_of(std::string_view name)
     return binary::without_clones(name);
 }
 
+/// What tells an item's function from others.
+struct Names {
+    std::string binary, function, inlined_into;
+};
+
 /// Functions without a symbol are called by their binary: "app+0x1200", "[app]".
 std::string renamed(const std::string& function, const Renamed& program)
 {
@@ -141,6 +147,44 @@ std::string renamed(const std::string& function, const Renamed& program)
         return "[" + program.after + "]";
     return function.starts_with(program.before + "+0x") ? program.after + function.substr(program.before.size())
                                                         : function;
+}
+
+/// As the second run calls them.
+Names names_of(const Hotspot& item, const std::optional<Renamed>& program)
+{
+    const bool is_module = item.kind == "module";
+    const bool is_sampled = item.kind == result::name(model::RowKind::Sampled);
+    Names names = {std::string(basename(item.place())),
+                   std::string(is_module    ? basename(item.name)
+                               : is_sampled ? function_of(item.name)
+                                            : item.name),
+                   std::string(function_of(item.inlined_into))};
+    if (program && !item.module.empty() && names.binary == program->before) {
+        names.binary = program->after;
+        names.function = is_module ? names.binary : renamed(names.function, *program);
+        names.inlined_into = renamed(names.inlined_into, *program);
+    }
+    return names;
+}
+
+/// Of the functions of binaries that may have been built anew.
+NumberedNames numbered_names(const Hotspots& before, const Hotspots& after, const Builds& builds)
+{
+    NumberedNames result;
+    const auto add = [&](const Hotspots& run, NumberedNames::Run which) {
+        for (const Hotspot& item : run.items) {
+            const Names names = names_of(item, builds.program);
+            const bool is_function = item.kind != "module" && item.module.find('/') != std::string::npos;
+            if (item.path_ns <= 0 || !is_function || builds.same.contains(names.binary))
+                continue;
+            result.add(which, names.binary, names.function);
+            if (!names.inlined_into.empty())
+                result.add(which, names.binary, names.inlined_into);
+        }
+    };
+    add(before, NumberedNames::Before);
+    add(after, NumberedNames::After);
+    return result;
 }
 
 }  // namespace
@@ -156,9 +200,9 @@ std::optional<Renamed> renamed_program(const model::Profile& before, const model
     return names;
 }
 
-std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const std::optional<Renamed>& program,
-                                MatchBy by)
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const Builds& builds, MatchBy by)
 {
+    const NumberedNames numbered = numbered_names(before, after, builds);
     std::map<Identity, Found> found;
     FileNames files;
     if (by == MatchBy::Line) {
@@ -169,20 +213,14 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
         for (const Hotspot& item : run.items) {
             if (item.path_ns <= 0)
                 continue;
-            const bool is_module = item.kind == "module";
-            const bool is_sampled = item.kind == result::name(model::RowKind::Sampled);
-            std::string name(is_module ? basename(item.name) : is_sampled ? function_of(item.name) : item.name);
-            std::string inlined_into(function_of(item.inlined_into));
-            std::string place(basename(item.place()));
-            if (program && !item.module.empty() && place == program->before) {
-                place = program->after;
-                name = is_module ? place : renamed(name, *program);
-                inlined_into = renamed(inlined_into, *program);
-            }
+            const Names names = names_of(item, builds.program);
+            const std::string name = numbered.shared(names.binary, names.function);
+            const std::string inlined_into = numbered.shared(names.binary, names.inlined_into);
             const bool by_line = by == MatchBy::Line;
             const std::string file = by_line ? files.short_name(item.file) : std::string();
-            Found& row = found[{item.kind, place, file, by_line ? item.line : 0, name, inlined_into}];
+            Found& row = found[{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
+            row.difference.is_of_several = name != names.function || inlined_into != names.inlined_into;
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;

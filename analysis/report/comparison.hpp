@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Difference {
     std::int64_t before_ns = 0;    // on the path of the first run
     std::int64_t after_ns = 0;     // and of the second
     bool is_estimate = false;      // samples have found either
+    bool is_of_several = false;    // of all functions whose names differ by the number of a compiler only
     bool could_be_missed = false;  // one run has none of it, and the other only what it could have none of, too
     Interval change{0, 0};         // ns: the 95 % interval of their difference, as far as samples are concerned
 
@@ -51,11 +53,19 @@ struct Renamed {
 /// None if it has the same name in both runs, or if a run does not tell which of its binaries is the program.
 std::optional<Renamed> renamed_program(const model::Profile& before, const model::Profile& after);
 
+/// What one run has in common with another one, of binaries.
+struct Builds {
+    std::optional<Renamed> program;
+    std::set<std::string>
+        same;  // that were not built anew in between: as the second run calls them, without directories
+};
+
 /// Largest change first. Binaries are the same if their names are, wherever they lie, or if both are the program;
 /// source files if their names are, with the directories that tell those apart that are called alike in one of the
-/// runs.
-std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
-                                const std::optional<Renamed>& program = std::nullopt, MatchBy by = MatchBy::Name);
+/// runs. Functions that compilers have numbered (numbered_names.hpp) are one row, unless their binary is the same build
+/// or the runs have the same of them.
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const Builds& builds = {},
+                                MatchBy by = MatchBy::Name);
 
 /// What is exact is off by some microseconds in each run, and no two runs are alike: less than this part of the path is
 /// no news.

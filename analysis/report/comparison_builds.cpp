@@ -59,7 +59,29 @@ std::string stripped_note(const std::string& binary, bool is_before)
                        is_before ? "base" : "trace", printable(binary), is_before ? "trace" : "base");
 }
 
+/// By name, without directories.
+std::map<std::string, std::set<std::string>> build_ids(const model::Profile& profile)
+{
+    std::map<std::string, std::set<std::string>> ids;
+    for (const model::Module& module : profile.modules)
+        ids[std::string(basename(module.path))].insert(module.build_id);
+    return ids;
+}
+
 }  // namespace
+
+Builds builds_of(const model::Profile& before, const model::Profile& after)
+{
+    Builds builds = {renamed_program(before, after), {}};
+    const auto others = build_ids(after);
+    for (const auto& [name, ids] : build_ids(before)) {
+        const std::string new_name = builds.program && name == builds.program->before ? builds.program->after : name;
+        const auto found = others.find(new_name);
+        if (found != others.end() && found->second == ids && ids.size() == 1 && !ids.begin()->empty())
+            builds.same.insert(new_name);
+    }
+    return builds;
+}
 
 std::vector<std::string> build_notes(const model::Profile& before, const model::Profile& after,
                                      const std::optional<Renamed>& program)

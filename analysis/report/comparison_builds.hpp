@@ -14,6 +14,9 @@
 namespace critpath::report
 {
 
+/// Which binaries are the same build in both runs, of one build-id each.
+Builds builds_of(const model::Profile& before, const model::Profile& after);
+
 /// Sentences on binaries with 1 % of the path in each run. `program`: as for compare().
 std::vector<std::string> build_notes(const model::Profile& before, const model::Profile& after,
                                      const std::optional<Renamed>& program);

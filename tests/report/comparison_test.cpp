@@ -7,10 +7,12 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/numbered_names.hpp"
 #include "tests/report/one_rank.hpp"
 #include "tests/report/wilson.hpp"
 #include "tests/result/samples.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +21,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace critpath::report
@@ -114,6 +117,89 @@ TEST(Comparison, CopiesOfAFunctionAreIt)
     }
 }
 
+/// A run with so much time, ms, in functions of one binary, or in lines of them.
+Hotspots run_in(const std::vector<std::pair<std::string, std::int64_t>>& functions, std::int64_t line = 0)
+{
+    Hotspots hotspots;
+    for (const auto& [name, time] : functions) {
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name = name;
+        item.kind = "sampled";
+        item.module = "/bin/app";
+        item.file = line > 0 ? "/src/app.c" : "";
+        item.line = line;
+        item.path_ns = item.sampled_ns = time * 1'000'000;
+        hotspots.path_ns += item.path_ns;
+    }
+    hotspots.domain_ns = hotspots.path_ns;
+    hotspots.path_samples = hotspots.independent_samples = 1000;
+    for (Hotspot& item : hotspots.items)
+        hotspots.add_share(item);
+    return hotspots;
+}
+
+/// "name: before -> after", ms, by name; with a star behind it if it is of several.
+std::vector<std::string> changes(const std::vector<Difference>& found)
+{
+    std::vector<std::string> result;
+    for (const Difference& d : found)
+        result.push_back(fmt::format("{}: {} -> {}{}", d.name, d.before_ns / 1'000'000, d.after_ns / 1'000'000,
+                                     d.is_of_several ? " *" : ""));
+    std::ranges::sort(result);
+    return result;
+}
+
+// A loop that takes next to nothing has been added before the others, so that these have other numbers.
+TEST(Comparison, NumbersOfCompilersTellNothingInABinaryThatWasBuiltAnew)
+{
+    using testing::ElementsAre;
+    const auto before = run_in({{"main._omp_fn.0", 390}, {"main._omp_fn.1", 130}, {"solve", 7}});
+    const auto after = run_in({{"main._omp_fn.1", 392}, {"main._omp_fn.2", 131}, {"solve", 9}});
+    EXPECT_THAT(changes(compare(before, after)), ElementsAre("main._omp_fn.*: 520 -> 523 *", "solve: 7 -> 9"));
+    EXPECT_THAT(changes(compare(before, after, {std::nullopt, {"app"}})),
+                ElementsAre("main._omp_fn.0: 390 -> 0", "main._omp_fn.1: 130 -> 392", "main._omp_fn.2: 0 -> 131",
+                            "solve: 7 -> 9"))
+        << "the same build";
+    const auto as_before = run_in({{"main._omp_fn.0", 380}, {"main._omp_fn.1", 140}});
+    EXPECT_THAT(changes(compare(before, as_before)),
+                ElementsAre("main._omp_fn.0: 390 -> 380", "main._omp_fn.1: 130 -> 140", "solve: 7 -> 0"));
+    const auto line = run_in({{"main._omp_fn.0", 390}}, 10), same_line = run_in({{"main._omp_fn.1", 392}}, 10);
+    EXPECT_THAT(changes(compare(line, same_line, {}, MatchBy::Line)), ElementsAre("main._omp_fn.*: 390 -> 392 *"));
+}
+
+TEST(Comparison, WhatAddressesTellApartIsOneRowInABinaryThatWasBuiltAnew)
+{
+    using testing::ElementsAre;
+    const auto old_build = run_in({{"kernel [:0x12d0]", 216}, {"kernel [:0x1300]", 122}});
+    const auto new_build = run_in({{"kernel [:0x12e0]", 217}, {"kernel [:0x1310]", 123}});
+    const auto with_files = run_in({{"kernel [a.c]", 220}, {"kernel [b.c]", 121}});
+    EXPECT_THAT(changes(compare(old_build, new_build)), ElementsAre("kernel [*]: 338 -> 340 *"));
+    EXPECT_THAT(changes(compare(with_files, new_build)), ElementsAre("kernel [*]: 341 -> 340 *"));
+    EXPECT_THAT(changes(compare(with_files, run_in({{"kernel [a.c]", 223}}))),
+                ElementsAre("kernel [a.c]: 220 -> 223", "kernel [b.c]: 121 -> 0"));
+}
+
+TEST(Comparison, NumbersOfCompilersAreKnown)
+{
+    for (const auto& [name, without] : std::vector<std::pair<std::string, std::string>>{
+             {"main._omp_fn.12", "main._omp_fn.*"},
+             {".omp_outlined..5", ".omp_outlined..*"},
+             {"smooth.1", "smooth.*"},
+             {"fluid::smooth.1", "fluid::smooth.*"},
+             {"main::{lambda(long)#2}::operator()(long) const", "main::{lambda(long)#*}::operator()(long) const"},
+             {"void each<main::{lambda(long)#1}>(long, main::{lambda(long)#1})",
+              "void each<main::{lambda(long)#*}>(long, main::{lambda(long)#*})"},
+             {"main::$_0::operator()() const", "main::$_*::operator()() const"},
+             {"f.3(int)", "f.*(int)"},
+             {"dgemm_", "dgemm_"},
+             {"poly<2, 3>::at<1.5>(int)", "poly<2, 3>::at<1.5>(int)"},
+             {"step2", "step2"},
+             {"memcpy@GLIBC_2.2.5", "memcpy@GLIBC_2.2.5"},
+             {"app+0x12", "app+0x12"},
+         })
+        EXPECT_EQ(without_numbers(name), without);
+}
+
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
 {
     const model::Profile sampled = samples::sampled_run().profile, traced = samples::traced_run().profile;
@@ -174,7 +260,7 @@ TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
     before.items = {line("/old/a.c", 1, "", 10), line("/old/a.c", 2, "", 20), line("/old/a.c", 2, "g", 30)};
     after.items = {line("/new/a.c", 1, "", 15), line("/new/a.c", 2, "g", 32), line("/new/a.c", 3, "", 21)};
     std::map<std::tuple<std::int64_t, std::string>, std::int64_t> changes;
-    for (const Difference& d : compare(before, after, std::nullopt, MatchBy::Line)) {
+    for (const Difference& d : compare(before, after, {}, MatchBy::Line)) {
         EXPECT_EQ(d.file, d.after_ns > 0 ? "/new/a.c" : "/old/a.c");
         changes[{d.line, d.inlined_into}] = d.change_ns();
     }
@@ -220,7 +306,7 @@ TEST(Comparison, LinesOfFilesThatAreCalledAlikeAreOfTheirDirectories)
     before.items = {line("/old/io/a.c", 10), line("/old/net/a.c", 20), line("/old/io/b.c", 5)};
     after.items = {line("/new/net/a.c", 50), line("/new/b.c", 6)};
     std::map<std::string, std::int64_t> changes;
-    for (const Difference& d : compare(before, after, std::nullopt, MatchBy::Line))
+    for (const Difference& d : compare(before, after, {}, MatchBy::Line))
         changes[d.short_file] = d.change_ns();
     EXPECT_EQ(changes, (std::map<std::string, std::int64_t>{{"io/a.c", -10}, {"net/a.c", 30}, {"b.c", 1}}));
 }
@@ -247,7 +333,7 @@ TEST(Comparison, TheProgramMayHaveAnotherNameInEachRun)
             EXPECT_EQ(is_turned ? renamed->before : renamed->after, name.substr(name.rfind('/') + 1));
             for (const auto group : {+[](const model::Profile& p) { return by_function(p); },
                                      +[](const model::Profile& p) { return by_module(p); }}) {
-                const std::vector<Difference> found = compare(group(before), group(after), renamed);
+                const std::vector<Difference> found = compare(group(before), group(after), {renamed, {}});
                 for (const Difference& d : found)
                     EXPECT_EQ(d.change_ns(), 0) << d.name;
                 EXPECT_EQ(found.size(), compare(group(before), group(before)).size());
@@ -279,6 +365,15 @@ model::Profile run_with(const std::vector<std::string>& names, const std::string
     run.profile().modules = {{"/bin/app", build_id}};
     run.profile().facts["path_ns"] = 1'000'000 * static_cast<std::int64_t>(names.size());
     return run.profile();
+}
+
+TEST(Comparison, ABuildIsTheSameIfItsIdIs)
+{
+    const auto run = run_with({"f"}, "12");
+    const auto same = [&](const model::Profile& other) { return builds_of(run, other).same; };
+    EXPECT_THAT(same(run), testing::ElementsAre("app"));
+    EXPECT_THAT(same(run_with({"f"}, "34")), testing::IsEmpty());
+    EXPECT_THAT(builds_of(run_with({"f"}, ""), run_with({"f"}, "")).same, testing::IsEmpty()) << "nobody knows";
 }
 
 TEST(Comparison, BinariesThatDifferAreSaidTo)

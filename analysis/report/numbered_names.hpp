@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns names of functions that compilers have numbered: parallel regions, lambdas, procedures inside of others, copies
+// that only their addresses tell apart. When a binary is built anew, the same name may be another function's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace critpath::report
+{
+
+/// With a star for each number of a compiler: "main._omp_fn.*", "run()::{lambda(long)#*}", "smooth.*".
+std::string without_numbers(std::string_view name);
+
+/// Of the functions of two runs.
+class NumberedNames
+{
+public:
+    enum Run : std::uint8_t { Before, After };
+
+    /// Of a binary that may not be the same build in both runs.
+    void add(Run run, const std::string& binary, const std::string& name);
+
+    /// The name itself, if it may stand for the same function in both runs. Where the runs do not have the same ones of
+    /// those that differ by their numbers only: what stands for all of these.
+    [[nodiscard]] std::string shared(const std::string& binary, const std::string& name) const;
+
+private:
+    using Group = std::array<std::set<std::string>, 2>;  // by Run
+
+    std::map<std::pair<std::string, std::string>, Group> groups_;  // by binary and what the names have in common
+};
+
+}  // namespace critpath::report
