@@ -113,7 +113,12 @@ Document run_explain(const Request& request)
         {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
         {"computation_preempted_path_seconds", "", Seconds{lack.in_computation_ns}},
         {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
+        {"led_by_doubt_percent", "", Share{part(fact(profile, "led_by_doubt_ns"), path_ns)}},
     };
+    constexpr double much_doubt = 0.1;  // so that what is advised may be of no use
+    std::string doubt = doubt_note(profile);
+    if (part(fact(profile, "led_by_doubt_ns"), path_ns) >= much_doubt)
+        document.lead.push_back(std::exchange(doubt, {}));
     if (lack.is_main_finding())
         document.lead.push_back(lack.sentence());
     document.tables.push_back(explanation_table(profile, explanations, request.trace_name));
@@ -131,6 +136,8 @@ Document run_explain(const Request& request)
         document.notes.push_back(std::move(*note));
     std::ranges::move(unnamed_notes(profile), std::back_inserter(document.notes));
     add_missing(profile, explanations, document);
+    if (!doubt.empty())
+        document.notes.push_back(std::move(doubt));
     add_clocks(document, profile);
     add_left_out(document, profile);
     return document;

@@ -186,6 +186,8 @@ Document run_hotspots(const Request& request)
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)
         add_window(document, *window);
+    if (std::string note = doubt_note(profile); !note.empty() && !window)
+        document.notes.push_back(std::move(note));
     if (std::optional<std::string> note = sampling_cost_note(profile); note && !window)
         document.notes.push_back(std::move(*note));
     add_clocks(document, profile);

@@ -234,8 +234,6 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
             document.notes.push_back(std::move(note));
         return document;
     }
-    if (std::string note = doubt_note(request.profile); !note.empty())
-        document.notes.push_back(std::move(note));
     if (const std::string note = respite_note(request.profile, request.calls); !note.empty())
         document.notes.push_back(note);
     if (sort == "path")

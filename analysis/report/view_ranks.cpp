@@ -3,6 +3,7 @@
 //
 // Owns `cpreport hotspots --by rank`, `--by node` and `--by thread`: who carries the critical path.
 #include "analysis/division/threads.hpp"
+#include "analysis/report/computed_time.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
@@ -42,43 +43,13 @@ struct Carrier {
     std::int64_t calls = 0;
 };
 
-/// What the ranks of a run compute.
-class ComputedTime
+void add(Carrier& sum, const ComputedTime& computed, std::uint32_t rank)
 {
-public:
-    explicit ComputedTime(const model::Profile& profile)
-        : computed_ns_(profile.processes.size(), 0), path_ns_(profile.processes.size(), 0)
-    {
-        for (std::size_t i = 0; i < profile.locations.size(); ++i)
-            computed_ns_[profile.location_process[i]] += profile.computed_ns[i];
-        for (const model::KindTime& time : profile.kinds)
-            if (time.kind == model::SegmentKind::Compute)
-                path_ns_[time.process.value] += time.ns;
-        if (ranks_compare(profile))
-            mean_ns_ = std::accumulate(computed_ns_.begin(), computed_ns_.end(), std::int64_t{0}) / ranks();
-    }
-
-    void add_to(Carrier& sum, std::uint32_t rank) const
-    {
-        sum.computed_ns += computed_ns_[rank];
-        sum.path_computed_ns += path_ns_[rank];
-        if (mean_ns_)
-            sum.imbalance_ns = sum.imbalance_ns.value_or(0) + computed_ns_[rank] - *mean_ns_;
-    }
-
-    /// Of a rank; nothing if ranks do not compare.
-    [[nodiscard]] const std::optional<std::int64_t>& mean_ns() const { return mean_ns_; }
-    [[nodiscard]] std::int64_t path_ns() const
-    {
-        return std::accumulate(path_ns_.begin(), path_ns_.end(), std::int64_t{0});
-    }
-
-private:
-    [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(computed_ns_.size()); }
-
-    std::vector<std::int64_t> computed_ns_, path_ns_;  // by rank
-    std::optional<std::int64_t> mean_ns_;
-};
+    sum.computed_ns += computed.of_rank(rank);
+    sum.path_computed_ns += computed.on_path(rank);
+    if (computed.mean())
+        sum.imbalance_ns = sum.imbalance_ns.value_or(0) + computed.of_rank(rank) - *computed.mean();
+}
 
 void add(Carrier& sum, const model::ProcessTotals& process)
 {
@@ -259,17 +230,14 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
     if (request.window)
         if (std::string note = computed_note(request.profile, *request.window); !note.empty())
             document.notes.push_back(std::move(note));
-    if (std::string note = doubt_note(request.profile); !note.empty() && !request.window)
-        document.notes.push_back(std::move(note));
     if (!known.computed)
         return document;
     const ComputedTime computation(request.profile);
-    document.fields.push_back({"path_computed_seconds", "", Seconds{computation.path_ns()}});
-    document.fields.push_back({"mean_computed_seconds", "", time_or_none(computation.mean_ns())});
-    if (computation.mean_ns())
+    document.fields.push_back({"path_computed_seconds", "", Seconds{computation.on_path()}});
+    document.fields.push_back({"mean_computed_seconds", "", time_or_none(computation.mean())});
+    if (computation.mean())
         document.notes.push_back(fmt::format("The path computes for {}, a rank for {} in the mean.",
-                                             duration_text(computation.path_ns()),
-                                             duration_text(*computation.mean_ns())));
+                                             duration_text(computation.on_path()), duration_text(*computation.mean())));
     return document;
 }
 
@@ -290,7 +258,7 @@ Document rank_view(const HotspotRequest& request)
         carrier.name = process.name;
         carrier.node = process.node;
         add(carrier, process);
-        computation.add_to(carrier, rank);
+        add(carrier, computation, rank);
     }
     return list(
         request, std::move(ranks),
@@ -316,7 +284,7 @@ Document node_view(const HotspotRequest& request)
         if (is_new)
             nodes.emplace_back().node = process.node;
         add(nodes[place->second], process);
-        computation.add_to(nodes[place->second], rank);
+        add(nodes[place->second], computation, rank);
     }
     if (request.request.arguments.text("--sort") == "name")
         std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
@@ -336,7 +304,7 @@ Document thread_view(const HotspotRequest& request)
     segments.check(request.profile);
     const result::Attributions attributions(request.request.trace);
     attributions.check(request.profile);
-    const std::optional<std::int64_t> mean_ns = ComputedTime(request.profile).mean_ns();
+    const std::optional<std::int64_t> mean_ns = ComputedTime(request.profile).mean();
     std::vector<Carrier> threads(request.profile.locations.size());
     for (std::size_t i = 0; i < threads.size(); ++i) {
         threads[i].name = request.profile.locations[i];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain/explain.hpp"
 
+#include "analysis/report/computed_time.hpp"
 #include "analysis/report/explain/misses.hpp"
 #include "analysis/report/explain/place.hpp"
 #include "analysis/report/hotspots.hpp"
@@ -296,6 +297,29 @@ std::optional<std::size_t> rank_of_verdict(const Explanation& e)
     return std::nullopt;
 }
 
+/// Of the path. `longer_ns`: of all ranks together.
+std::optional<double> most_gain_of(const model::Profile& profile, std::size_t stretch, std::int64_t longer_ns,
+                                   std::int64_t path_ns)
+{
+    constexpr double next_to_none = 0.05;
+    const ComputedTime computed(profile);
+    if (!computed.mean() || computed.on_path() == 0)
+        return std::nullopt;
+    std::vector<bool> is_longer(computed.ranks(), false);
+    bool any_longer = false;
+    for (const model::StretchShare& share : profile.stretch_shares)
+        if (share.stretch == stretch && part(share.longer_ns, longer_ns) > next_to_none)
+            is_longer[share.process.value] = any_longer = true;
+    if (!any_longer)
+        return std::nullopt;
+    std::optional<std::int64_t> busiest;
+    for (std::size_t rank = 0; rank < computed.ranks(); ++rank)
+        if (!is_longer[rank])
+            busiest = std::max(busiest.value_or(0), computed.of_rank(rank));
+    const std::int64_t others = std::min(busiest.value_or(*computed.mean()), *computed.mean());
+    return part(std::max<std::int64_t>(computed.on_path() - others, 0), path_ns);
+}
+
 /// Those with a notable part of the stretch.
 std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::size_t stretch, const Explanation& e,
                                          bool are_samples_forgotten)
@@ -530,8 +554,18 @@ double Explanation::could_gain() const
     const Losses all = losses();
     const std::int64_t lost_ns = main_loss() ? all.preempted_ns + all.threads_ns + all.blocked_ns : 0;
     const bool is_serial = verdict == Verdict::Serial || (verdict == Verdict::NoPeers && are_others_idle());
-    return path_share * std::max({part(longer_ns, stretch->looked_at_ns), part(lost_ns, stretch->path_ns),
-                                  is_serial ? 1 - *others_at_work : 0});
+    const double gain = path_share * std::max({part(longer_ns, stretch->looked_at_ns), part(lost_ns, stretch->path_ns),
+                                               is_serial ? 1 - *others_at_work : 0});
+    return are_others_as_busy() ? std::min(gain, *most_gain) : gain;
+}
+
+bool Explanation::are_others_as_busy() const
+{
+    constexpr double much_less = 0.5;
+    // Without what comes now and then, the others have less to do, too.
+    const bool is_by_rank =
+        verdict == Verdict::PersistentRank || verdict == Verdict::PersistentNode || verdict == Verdict::FasterRanks;
+    return is_by_rank && most_gain && *most_gain < much_less * path_share * part(longer_ns, stretch->looked_at_ns);
 }
 
 bool Explanation::is_lack_of_threads() const
@@ -611,6 +645,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
     add_place(profile, stretch, lines, e);
     add_owners(profile, stretch, e);
+    if (path != profile.facts.end())
+        e.most_gain = most_gain_of(profile, stretch, e.longer_ns, path->second);
     const auto inlined_at = [&](const model::Row& row, std::uint64_t address) {
         return inlined_functions_at(profile, row, address, *lines);
     };

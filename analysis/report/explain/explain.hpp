@@ -237,6 +237,10 @@ struct Explanation : Reason {
     // The part of its time that the other ranks work, too, in the mean, with their first threads; not known where other
     // threads than these call MPI, nor if there is no other rank.
     std::optional<double> others_at_work;
+    // What the path computes more than the busiest of the ranks that do not take longer here, or than the mean rank if
+    // that is more: a part of the path. Where all ranks have much to do, in the whole run, nothing else can be gained.
+    // Not known where ranks do not compare, nor where none takes longer.
+    std::optional<double> most_gain;
     Code code;
     bool knows_off = true;            // samples tell when it had no processor; else that counts as time on it
     bool has_threads = false;         // some rank that has it on the path has several
@@ -296,6 +300,8 @@ struct Explanation : Reason {
     [[nodiscard]] std::optional<MainLoss> main_loss(std::optional<Factor> but = std::nullopt) const;
     /// The part of the whole path that is gone, at most, if it takes no longer than on its peers, or without that loss.
     [[nodiscard]] double could_gain() const;
+    /// Whether that is much less than what it takes longer: the others have their work elsewhere.
+    [[nodiscard]] bool are_others_as_busy() const;
     /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.
     [[nodiscard]] bool is_lack_of_threads() const;
     /// Whether the others hardly work meanwhile, and that is not just because they have less to do there.

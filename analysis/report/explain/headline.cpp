@@ -216,11 +216,11 @@ std::string verdict_alone(const Explanation& e)
 std::string verdict_in_words(const Explanation& e)
 {
     std::string words = verdict_alone(e);
-    if (!e.named)
-        return words;
-    if (const std::string_view cause = cause_in_words(e); !cause.empty())
+    if (const std::string_view cause = e.named ? cause_in_words(e) : std::string_view(); !cause.empty())
         words += fmt::format(" ({})", cause);
-    return e.other ? fmt::format("{}, rank {} for another reason", words, e.other->rank) : words;
+    if (e.named && e.other)
+        words += fmt::format(", rank {} for another reason", e.other->rank);
+    return e.are_others_as_busy() ? words + ", but the others are as busy elsewhere" : words;
 }
 
 }  // namespace

@@ -162,6 +162,8 @@ const StretchColumn stretch_columns[] = {
     {{"ranks_on_path", ""}, [](const Shown& x) -> Cell { return static_cast<std::int64_t>(x.e.ranks_on_path); }},
     {{"gaps", ""}, [](const Shown& x) -> Cell { return x.s.gaps; }},
     {{"gaps_looked_at", ""}, [](const Shown& x) -> Cell { return x.s.looked_at; }},
+    {{"most_gain_percent", ""},
+     [](const Shown& x) -> Cell { return x.e.most_gain ? Cell(Share{*x.e.most_gain}) : Cell(); }},
     {{"others_at_work_percent", ""},
      [](const Shown& x) -> Cell { return x.e.others_at_work ? Cell(Share{*x.e.others_at_work}) : Cell(); }},
     {{"most_times", ""}, [](const Shown& x) -> Cell { return x.s.most_times; }},

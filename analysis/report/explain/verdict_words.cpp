@@ -234,6 +234,17 @@ std::string idle_others_in_words(const Explanation& e, const model::Profile& pro
         has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile") : "");
 }
 
+/// Whatever is done to the ranks that take longer, the others go on as they are.
+std::string busy_others_in_words(const Explanation& e)
+{
+    if (!e.are_others_as_busy())
+        return "";
+    return fmt::format(
+        " But the other ranks have as much to do elsewhere: over the whole run, the path computes longer "
+        "than they do by {} % of its length, and no more than that can be gained here.",
+        percent_text(*e.most_gain));
+}
+
 /// Who comes more often has more of the work, although no time of it need take longer.
 std::string how_often_in_words(const Explanation& e)
 {
@@ -287,9 +298,10 @@ std::string besides_in_words(const Explanation& e)
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
-    std::string words = verdict_alone_in_words(e, profile) + how_often_in_words(e) + idle_others_in_words(e, profile);
-    if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
-        e.verdict != Verdict::ThreadsInMpi)
+    std::string words = verdict_alone_in_words(e, profile) + how_often_in_words(e) + idle_others_in_words(e, profile) +
+                        busy_others_in_words(e);
+    if (e.excess > balanced_within && !e.are_others_as_busy() && e.could_gain() < worth_advice &&
+        e.verdict != Verdict::NoPeers && e.verdict != Verdict::ThreadsInMpi)
         words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",
                              percent_text(e.could_gain()));
     return words;
