@@ -55,6 +55,11 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
                 HasSubstr("Not always, but now and then (transient, 10 % persistent): 6 of 10 times it takes "
                           "half as long again, or more, mostly on rank 3 (92 % of the difference): look at "
                           "what it does then"));
+    s.much_longer = 8;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("Not always, but most of the time (transient, 10 % persistent): 8 of 10 times it takes half "
+                          "as long again, or more, mostly on rank 3 (92 % of the difference): move work from there"));
+    s.much_longer = 6;
     EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all")));
     s.costliest_rank = 3;
     s.costliest_ns = 12 * ms;

@@ -43,6 +43,12 @@ std::string_view provided(const Explanation& e)
     return may_be_work(e) && is_of_other_calls ? "if the others do the same work there, " : "";
 }
 
+/// Most of the times that are compared it takes much longer.
+bool is_usual(const Explanation& e)
+{
+    return !e.part_of_run && part(e.stretch->much_longer, e.stretch->compared) >= mostly_from;
+}
+
 constexpr std::string_view look_at_these_times =
     "look at what it does then and not at other times, and what disturbs it";
 
@@ -51,7 +57,9 @@ std::string remedy_of_some(const Explanation& e)
 {
     if (!may_be_work(e))
         return remedy_of(*e.cause, e).one;
-    return e.longer_share >= mostly_from ? std::string(look_at_these_times) : "noise, or work that moves between ranks";
+    if (e.longer_share < mostly_from)
+        return "noise, or work that moves between ranks";
+    return is_usual(e) ? remedy_of(*e.cause, e).one : std::string(look_at_these_times);
 }
 
 /// What makes nearly as much of the difference as the cause.
@@ -149,8 +157,8 @@ std::string transient_in_words(const Explanation& e)
                           whole_percent(part(s.costliest_ns, e.longer_ns)))
             : fmt::format(" {} (transient, {} persistent)",
                           e.part_of_run ? "Not always, but mostly in one part of the run"
-                          : is_one      ? "Not always, but now and then"
-                                        : "Now this rank, now that",
+                          : is_one ? is_usual(e) ? "Not always, but most of the time" : "Not always, but now and then"
+                                   : "Now this rank, now that",
                           whole_percent(*e.persistent));
     if (s.much_longer > 0)
         words += fmt::format(": {} of {} times it takes half as long again, or more",
