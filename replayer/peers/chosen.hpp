@@ -149,10 +149,11 @@ struct Meanwhile {
     double of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
-/// By place. While the process on the path lacks a processor, the others have that much more time to work. Of many gaps
-/// on the path some are drawn. `places`: those of `chosen`. Collective over `replay.comm`; the same on all processes.
-std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                      const std::vector<GapPlace>& places);
+/// By place. While the process on the path lacks a processor, in a gap or before it in a call that could have been
+/// over, the others have that much more time to work. Of many gaps on the path some are drawn. `places`: those of
+/// `chosen`. Collective over `replay.comm`; the same on all processes.
+std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
+                                      const Chosen& chosen, const std::vector<GapPlace>& places);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

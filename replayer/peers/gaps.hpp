@@ -45,6 +45,8 @@ public:
         return {i == 0 ? model::ContextId::none() : (*same_)(calls.context(calls_.number(i - 1))),
                 (*same_)(calls.context(calls_.number(i)))};
     }
+    /// Its number among calls and points; `i`: not the first gap.
+    [[nodiscard]] std::uint32_t call_before(std::size_t i) const { return calls_.number(i - 1); }
     [[nodiscard]] model::Ns begin_of(std::size_t i) const { return i == 0 ? location_->begin : calls_.leave(i - 1); }
     [[nodiscard]] model::Ns end_of(std::size_t i) const { return calls_.enter(i); }
 

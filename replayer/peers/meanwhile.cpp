@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/support/mixed.hpp"
+#include "replayer/pair/lack.hpp"
+#include "replayer/pair/lookup.hpp"
 #include "replayer/peers/chosen.hpp"
 #include "replayer/peers/rounds.hpp"
 
@@ -17,7 +19,7 @@ namespace
 
 /// A gap on the path, as the others need to know it.
 struct Moment {
-    std::int64_t begin, end;
+    std::int64_t begin, end;  // since it could have begun
     std::int64_t process;
     std::uint32_t place, padding;  // index into Chosen
 };
@@ -88,11 +90,61 @@ std::vector<std::int64_t> asked_from(const Replay& replay, const Chosen& chosen)
     return ns;
 }
 
-std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+/// When gaps of one process could have begun, had it had a processor. Who is preempted in a call that has nobody to
+/// wait for any more is late for that alone; on processors that are shared, the others do their part of the same work
+/// then.
+class PossibleBegins
+{
+public:
+    PossibleBegins(const Replay& replay, const Predecessors& predecessors, std::size_t process, const Gaps& gaps)
+        : replay_(replay), predecessors_(predecessors), gaps_(gaps), process_(process)
+    {
+    }
+
+    model::Ns of(std::size_t gap)
+    {
+        const model::LocationTrace& trace = gaps_.location();
+        const model::Ns begin = gaps_.begin_of(gap);
+        if (gap == 0 || trace.off.empty())
+            return begin;
+        const std::uint32_t call = gaps_.call_before(gap);
+        const LocationPredecessors& predecessors = predecessors_.processes[process_].front();
+        const JumpList jumps(predecessors.jumps, trace);
+        model::Ns since = trace.calls.enter(call);
+        model::Ns transfer{0};
+        near_ = jumps.before({call}, near_);
+        if (near_ < jumps.size() && jumps.call(near_) == call) {
+            const KnownJump jump = predecessors.jumps.known(near_, trace);
+            since = std::max(since, jump.to_enter);
+            transfer = transfer_of(jump);
+        }
+        return lacks_processor_since(trace, since, begin, transfer);
+    }
+
+private:
+    [[nodiscard]] model::Ns transfer_of(const KnownJump& jump) const
+    {
+        if (jump.kind != model::SegmentKind::Transfer)
+            return model::Ns{0};
+        const model::ProcessId other = replay_.definitions.locations[jump.to.location.value].process;
+        return predecessors_.transfer_time(
+            link_between(replay_.definitions, other, replay_.processes[process_].process), jump.bytes);
+    }
+
+    const Replay& replay_;
+    const Predecessors& predecessors_;
+    const Gaps& gaps_;
+    std::size_t process_;
+    std::size_t near_ = 0;  // where the last jump was: questions come in the order of time
+};
+
+std::vector<OwnMoment> own_moments(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
+                                   const Chosen& chosen)
 {
     const std::vector<std::int64_t> from = asked_from(replay, chosen);
     std::vector<OwnMoment> result;
-    for (std::size_t p = 0; p < gaps.size(); ++p)
+    for (std::size_t p = 0; p < gaps.size(); ++p) {
+        PossibleBegins possible_begins(replay, predecessors, p, gaps[p]);
         for (const Chosen::OnPath& on_path : chosen.on_path[p]) {
             const std::int64_t begin = gaps[p].begin_of(on_path.gap).count(), end = gaps[p].end_of(on_path.gap).count();
             const std::int64_t process = replay.processes[p].process.value;
@@ -102,10 +154,11 @@ std::vector<OwnMoment> own_moments(const Replay& replay, std::vector<Gaps>& gaps
                 random_bits(~(static_cast<std::uint64_t>(process) << 32 | std::uint64_t{on_path.gap}));
             const auto drawn = static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(from[on_path.place]));
             if (end > begin && drawn < ns)
-                result.push_back({{begin, end, process, on_path.place, 0},
+                result.push_back({{possible_begins.of(on_path.gap).count(), end, process, on_path.place, 0},
                                   std::max(ns, from[on_path.place]),
                                   std::max<std::int64_t>(end - begin - gaps[p].measure(on_path.gap).preempted, 1)});
         }
+    }
     return result;
 }
 
@@ -140,13 +193,13 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
 
 }  // namespace
 
-std::vector<Meanwhile> others_at_work(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                      const std::vector<GapPlace>& places)
+std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
+                                      const Chosen& chosen, const std::vector<GapPlace>& places)
 {
     if (replay.definitions.processes.size() < 2)
         return std::vector<Meanwhile>(chosen.places());
     const BetweenPolls is_between_polls(replay.definitions);
-    const std::vector<OwnMoment> own = own_moments(replay, gaps, chosen);
+    const std::vector<OwnMoment> own = own_moments(replay, predecessors, gaps, chosen);
     const std::vector<std::int64_t> all_there = processes_there(replay, chosen);
     const auto others = static_cast<double>(replay.definitions.processes.size() - 1);
     std::vector<Sum> sums(chosen.places());

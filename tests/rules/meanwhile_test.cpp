@@ -149,6 +149,68 @@ TEST(Meanwhile, WorkIsWorkWhereverItIs)
     EXPECT_NEAR(others_at_work(stretch(replay(p), "MPI_Barrier", "MPI_Send")), 0.9, 0.002);
 }
 
+/// What two ranks do who share one processor, us: who has it works, meets the other one in a call that this one has
+/// entered before it lost the processor, works on, and waits in the next call until its turn comes again.
+void share_processor(Program& p, int turns, std::int64_t work)
+{
+    const auto meet = [&](int rank, std::int64_t enter, std::int64_t leave) {
+        p[rank].collective(FunctionId::MPI_Allreduce, {enter, leave});
+    };
+    const std::int64_t length = 2 * work + 6;  // of a turn
+    const auto begin = [&](int turn) { return 10 + turn * length; };
+    p[0].collective(FunctionId::MPI_Barrier, {5, 10});
+    p[1].off({8, begin(1) - 1}, true);
+    p[1].collective(FunctionId::MPI_Barrier, {6, begin(1)});
+    for (int turn = 0; turn < turns; ++turn) {
+        const int rank = turn % 2;
+        std::int64_t time = begin(turn) + work;
+        if (turn > 0) {
+            meet(rank, time, time + 2);
+            time += work + 2;
+        }
+        p[rank].off({time + 1, begin(turn + 2) - 1}, true);
+        meet(rank, time, begin(turn + 2));
+    }
+    p.finish(begin(turns + 2));
+}
+
+/// Each of them works while the other one has no processor, and could.
+TEST(Meanwhile, WhoSharesAProcessorWorksBeforeTheOtherCan)
+{
+    for (const std::int64_t work : {10, 50, 2000}) {
+        Program p(2);
+        share_processor(p, 20, work);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        EXPECT_GT(others_at_work(stretch(r, "MPI_Allreduce", "MPI_Allreduce")), 0.9);
+    }
+}
+
+/// Here only one of them has something to do at a time. The other one is late for want of a processor, too: the first
+/// has that, and looks for the next message.
+TEST(Meanwhile, WhoWaitsOnASharedProcessorDoesNotWork)
+{
+    constexpr std::int64_t work = 500, late = 100;
+    Program p(2);
+    std::int64_t time = 10;
+    p[0].collective(FunctionId::MPI_Barrier, {5, time});
+    p[1].collective(FunctionId::MPI_Barrier, {5, time});
+    std::int64_t waits = time + 1;
+    for (int step = 0; step < 40; ++step) {
+        const int rank = step % 2;
+        const std::int64_t end = time + work;
+        p[1 - rank].off({time, end + late}, true);
+        p[rank].rooted(FunctionId::MPI_Bcast, {end, end + 1}, rank);
+        p[1 - rank].rooted(FunctionId::MPI_Bcast, {waits, end + late + 1}, rank);
+        waits = end + 2;
+        time = end + late + 1;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_LT(others_at_work(stretch(r, "MPI_Bcast", "MPI_Bcast")), 0.05);
+}
+
 TEST(Meanwhile, OneRankHasNoOthers)
 {
     Program p(1);
