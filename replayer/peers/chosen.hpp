@@ -89,6 +89,10 @@ struct Costliest {
 struct Longer {
     std::int64_t ns = 0;  // of whole entries, not only what is on the path
     std::int64_t peers_ns = 0;
+    std::int64_t path_ns = 0;  // likewise of what is on the path
+    // Of that, on ranks that do not so for want of a processor alone: with one they would, too, by half as much or
+    // more.
+    std::int64_t with_processor_ns = 0;
 };
 
 struct Compared {
@@ -118,10 +122,12 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
 /// Makes rates of what tell_by_samples() has added up on all processes: Stretch::cache_misses and the like.
 void rates_of_sums(model::Stretch& sums);
 
-/// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow. Collective over
+/// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow: of their time, or of that
+/// without what they were preempted, which is chance of the machine. `longer`: by place, of all ranks. Collective over
 /// `replay.comm`; the same on all processes.
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                      const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches);
+                      const std::vector<model::StretchShare>& shares, const std::vector<Longer>& longer,
+                      std::vector<model::Stretch>& stretches);
 
 /// The spans that gaps on the path at `places` are in, for each of these twice: by the call behind them, and by the
 /// call before them. Several calls may be so: then by the one with the most on the path of a rank. `places`: some of

@@ -272,15 +272,23 @@ public:
             sums_[place].add(of_process_[place]);
             notable_.add(place, process_, of_process_[place]);
             const std::int64_t ns = std::exchange(longer_of_process_[place], 0);
-            if (ns > 0) {
-                longer_[place].ns += ns;
-                longer_[place].peers_ns += of_process_[place].peers_ns;
-            }
+            if (ns > 0)
+                add(of_process_[place], ns, longer_[place]);
             of_process_[place] = {};
         }
     }
 
 private:
+    static void add(const model::Difference& of_process, std::int64_t ns, Longer& longer)
+    {
+        longer.ns += ns;
+        longer.peers_ns += of_process.peers_ns;
+        const std::int64_t path_ns = of_process.longer_ns(), preempted_ns = of_process.preempted_ns;
+        const bool is_all_preempted = 2 * (path_ns - preempted_ns) < preempted_ns;
+        longer.path_ns += path_ns;
+        longer.with_processor_ns += is_all_preempted ? 0 : path_ns;
+    }
+
     std::vector<model::Stretch>& sums_;
     NotableRanks& notable_;
     std::vector<Longer>& longer_;

@@ -96,12 +96,20 @@ struct RankEffect {
     std::int64_t effect;
 };
 
+/// Which time of gaps is looked at.
+enum class Time {
+    All,
+    NotPreempted,
+};
+
 /// The ranks that have so many occurrences of one place.
 class Model
 {
 public:
-    Model(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::size_t place, std::int64_t common)
-        : replay_(replay), gaps_(gaps), chosen_(chosen), place_(place), lists_(chosen.gaps(place)), common_(common)
+    Model(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::size_t place, Time time,
+          std::int64_t common)
+        : replay_(replay), gaps_(gaps), chosen_(chosen), place_(place), time_(time), lists_(chosen.gaps(place)),
+          common_(common)
     {
         sums_.occurrences = std::min(common, most_occurrences);
     }
@@ -157,8 +165,10 @@ private:
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
         const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
         const std::uint32_t entry = lists_[p][static_cast<std::size_t>(k)];
-        return chosen_.spans.empty() ? gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry))
-                                     : chosen_.measure(place_, gaps_[p], entry).ns;
+        if (chosen_.spans.empty() && time_ == Time::All)
+            return gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry));
+        const Gap gap = chosen_.measure(place_, gaps_[p], entry);
+        return time_ == Time::All ? gap.ns : gap.time() - gap.runnable() + gap.on_processor();
     }
 
     /// Of all ranks.
@@ -215,6 +225,7 @@ private:
     std::vector<Gaps>& gaps_;
     const Chosen& chosen_;
     std::size_t place_;
+    Time time_;
     const std::vector<std::vector<std::uint32_t>>& lists_;
     std::int64_t common_;
     EffectSums sums_;
@@ -304,18 +315,17 @@ void compare_carriers(const Replay& replay, const std::vector<std::vector<RankEf
     }
 }
 
-}  // namespace
-
-void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                      const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches)
+/// Fills in all that is told of the places. `common`: of them, as common_occurrences().
+void tell(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+          const std::vector<model::StretchShare>& shares, Time time, const std::vector<std::int64_t>& common,
+          std::vector<model::Stretch>& stretches)
 {
     std::size_t nodes = 0;
     const std::vector<std::uint32_t> node_of = number_nodes(replay, nodes);
-    const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
     const auto stored = [](double variance) { return std::llround(variance * 1e9); };
     std::vector<std::vector<RankEffect>> effects;
     for (std::size_t place = 0; place < stretches.size(); ++place) {
-        Model here(replay, gaps, chosen, place, common[place]);
+        Model here(replay, gaps, chosen, place, time, common[place]);
         const Variances found = here.estimate(node_of, nodes);
         model::Stretch& stretch = stretches[place];
         stretch.ranks = here.sums().ranks;
@@ -329,6 +339,41 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
     }
     compare_ranks(replay, effects, stretches);
     compare_carriers(replay, effects, shares, stretches);
+}
+
+/// Whether ranks with a quarter of what takes longer do so with a processor, too: as much as it takes for their own
+/// reason to be told.
+bool is_longer_with_processor(const Longer& longer)
+{
+    return longer.with_processor_ns > 0 && 4 * longer.with_processor_ns >= longer.path_ns;
+}
+
+/// Of the variance, what persists.
+double persistent_part(const model::Stretch& s)
+{
+    const auto persistent = static_cast<double>(std::max(s.rank_variance, s.carrier_variance));
+    const double all = persistent + static_cast<double>(s.noise_variance);
+    return all > 0 ? persistent / all : 0;
+}
+
+}  // namespace
+
+void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                      const std::vector<model::StretchShare>& shares, const std::vector<Longer>& longer,
+                      std::vector<model::Stretch>& stretches)
+{
+    const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
+    tell(replay, gaps, chosen, shares, Time::All, common, stretches);
+    if (std::ranges::none_of(longer, is_longer_with_processor))
+        return;
+    std::vector<model::Stretch> not_preempted = stretches;
+    tell(replay, gaps, chosen, shares, Time::NotPreempted, common, not_preempted);
+    for (std::size_t place = 0; place < stretches.size(); ++place) {
+        const double of_all = persistent_part(stretches[place]), of_rest = persistent_part(not_preempted[place]);
+        const bool is_other_rank = not_preempted[place].slowest_rank != stretches[place].slowest_rank;
+        if (is_longer_with_processor(longer[place]) && of_rest > of_all && (of_all < 0.5 || !is_other_rank))
+            stretches[place] = not_preempted[place];
+    }
 }
 
 }  // namespace critpath::replayer

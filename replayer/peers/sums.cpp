@@ -59,7 +59,8 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     const std::vector<FewestSamples> fewest =
         tell_by_samples(replay, gaps, chosen, compared.uncounted, sums, compared.notable);
     add_up(replay, sums);
-    MPI_Allreduce(MPI_IN_PLACE, compared.longer.data(), static_cast<int>(2 * sums.size()), MPI_INT64_T, MPI_SUM,
+    constexpr std::size_t numbers = sizeof(Longer) / sizeof(std::int64_t);
+    MPI_Allreduce(MPI_IN_PLACE, compared.longer.data(), static_cast<int>(numbers * sums.size()), MPI_INT64_T, MPI_SUM,
                   replay.comm);
     add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -79,7 +80,7 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
         whole(stretch.peers_migrations, parts_of_a_migration);
         rates_of_sums(stretch);
     }
-    find_persistence(replay, gaps, chosen, compared.shares, sums);
+    find_persistence(replay, gaps, chosen, compared.shares, compared.longer, sums);
     return {std::move(sums), std::move(compared.longer), std::move(compared.shares), std::move(ranks)};
 }
 

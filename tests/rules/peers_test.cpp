@@ -115,6 +115,50 @@ TEST(Peers, OneRankIsSlowNowAndThen)
     EXPECT_EQ(s.compared_ns - s.peers_ns, steps / 7 * 500 * us);
 }
 
+/// What the machine does to all ranks, at random: each fifth time, one is preempted for longer than it works.
+std::int64_t preempted_by_chance(int rank, int step)
+{
+    return (rank * 7919 + step * 104729) % 1009 % 5 == 0 ? 400 : 0;
+}
+
+/// Of all its time, that would be chance for the most part.
+TEST(Peers, OneRankHasTwiceTheWorkAlwaysOnABusyMachine)
+{
+    Program p(3);
+    run_steps(p, 101, [](int rank, int step) {
+        return Work{.on = rank == 1 ? 200 : 100, .preempted = preempted_by_chance(rank, step)};
+    });
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = step_of(r);
+    EXPECT_GT(s.preempted_ns, s.processor_ns);
+    EXPECT_EQ(s.noise_variance, 0);
+    EXPECT_GT(s.carrier_variance, 0);
+    EXPECT_EQ(s.slowest_rank, 1);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 / 2, 10);
+}
+
+TEST(Peers, WhoIsPreemptedByChanceIsSoNowAndThen)
+{
+    Program p(3);
+    run_steps(p, 101, [](int rank, int step) { return Work{.on = 100, .preempted = preempted_by_chance(rank, step)}; });
+    EXPECT_LT(rank_share(step_of(replay(p))), 0.1);
+}
+
+/// Its work is chance, and much less of the difference.
+TEST(Peers, OneRankLacksAProcessorAlways)
+{
+    Program p(3);
+    run_steps(p, 101, [](int rank, int step) {
+        return Work{.on = 100 + (rank * 7919 + step * 104729) % 1009 % 31, .preempted = rank == 1 ? 300 : 0};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_GT(s.preempted_ns, 3 * s.processor_ns);
+    EXPECT_GT(rank_share(s), 0.9);
+    EXPECT_EQ(s.slowest_rank, 1);
+    EXPECT_LT(s.fastest_time, 400'000'000);
+}
+
 TEST(Peers, TheCostliestTimeIsOneThatCanBeLookedAt)
 {
     Program p(3);
