@@ -155,7 +155,9 @@ struct Stretch : Difference {
     std::int64_t peers_spinning_ns = 0;
     // And for how long they were blocked because these lacked a processor.
     std::int64_t peers_threads_preempted_ns = 0;
-    std::int64_t code_gaps = 0;  // gaps that StretchCode::peers_ns is of; 0: what peers do is not known
+    // Gaps that StretchCode::peers_ns is of, or as many as tell as much with all of their samples, where the path has
+    // drawn some; 1: those that it has left are not like the others; 0: what peers do is not known.
+    std::int64_t code_gaps = 0;
     // Of the processes that come here: who has the fewest samples that count what is done here; -1: nobody was asked.
     std::int64_t fewest_samples = 0;
     std::int64_t fewest_samples_rank = -1;

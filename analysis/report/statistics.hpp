@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace critpath::report
 {
@@ -27,6 +28,19 @@ inline Interval score_interval(double p, double n)
     const double half = z / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
     // At 0 and 1 the interval ends there, whatever rounding makes of it.
     return {std::clamp(middle - half, 0.0, p), std::clamp(middle + half, p, 1.0)};
+}
+
+/// So many standard deviations each of `n` normal variables is off at most, all of them together in 95 % (C. E.
+/// Bonferroni, 1936): who looks for the largest of many finds one that is large by chance.
+inline double deviations_of_all(std::size_t n)
+{
+    const double outside = 0.05 / static_cast<double>(std::max<std::size_t>(n, 1));
+    double low = 0, high = 40;  // beyond which no double is
+    for (int i = 0; i < 64; ++i) {
+        const double middle = (low + high) / 2;
+        (std::erfc(middle / std::sqrt(2.0)) > outside ? low : high) = middle;
+    }
+    return low;
 }
 
 /// How many equal samples tell as much of the share `p` of a part as those that brought it. `part` and `whole`: of the

@@ -314,7 +314,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     for (std::size_t i = 0; i < threads.size(); ++i) {
         profile.stretches[i].peers_spinning_ns = threads[i].spinning_ns;
         profile.stretches[i].peers_threads_preempted_ns = threads[i].preempted_ns;
-        profile.stretches[i].code_gaps = peers.gaps[i];
+        profile.stretches[i].code_gaps = peers.telling_gaps[i];
     }
     gather(replay, sums, peers, places, profile);
     for (model::StretchCode& code : profile.stretch_code)

@@ -101,19 +101,21 @@ public:
     /// Or nobody knows.
     [[nodiscard]] bool is_known() const { return !has_samples_ || !gaps_.location().samples.empty(); }
 
-    /// Calls `add(context, address, ns)`; an address of 0 is not known.
+    /// Calls `add(context, address, ns, sampled_ns)`; an address of 0 is not known; `sampled_ns`: what that would be by
+    /// the period of the sample, and 0 without one.
     template <class Add>
     void for_each(std::size_t gap, Add add)
     {
-        const auto add_function = [&](const Place& place, std::uint64_t address, std::int64_t ns) {
+        const auto add_function = [&](const Place& place, std::uint64_t address, std::int64_t ns,
+                                      std::int64_t sampled_ns) {
             if (place.pseudo == Pseudo::None && place.context.valid() && ns > 0)
-                add(place.context, address, ns);
+                add(place.context, address, ns, sampled_ns);
         };
         const Ns begin = gaps_.begin_of(gap), end = gaps_.end_of(gap);
         if (!has_samples_) {
             Ns time = begin;
             for_each_user_region(gaps_.location(), begin, end, [&](Place place, std::int64_t ns) {
-                add_function(place, 0, gaps_.recorded(time, time + Ns{ns}));
+                add_function(place, 0, gaps_.recorded(time, time + Ns{ns}), 0);
                 time += Ns{ns};
             });
             return;
@@ -124,7 +126,7 @@ public:
         for (; next_ < samples.size() && samples[next_].time < end; ++next_)
             if (samples[next_].context.valid() && !code_.waits_for_team(samples[next_].context))
                 add_function(code_.place_of(samples[next_]), samples[next_].offset,
-                             weights_.of(gaps_.location(), samples[next_]));
+                             weights_.of(gaps_.location(), samples[next_]), samples[next_].weight);
     }
 
 private:
@@ -133,6 +135,27 @@ private:
     Gaps& gaps_;
     bool has_samples_;
     std::size_t next_ = 0;  // sample
+};
+
+/// What samples of functions in the gaps of a stretch stand for, on the path and off it: by the time there, and by
+/// their periods.
+struct SampledGaps {
+    std::int64_t path_ns = 0, path_sampled_ns = 0;
+    std::int64_t peers_ns = 0, peers_sampled_ns = 0;
+
+    /// So many gaps with all of their samples tell as much of functions as `gaps` of the peers with those that the path
+    /// has left them.
+    [[nodiscard]] std::int64_t telling(std::int64_t gaps) const
+    {
+        constexpr double least = 0.5;  // of what samples would tell of a difference, if none were drawn
+        const auto factor = [](std::int64_t ns, std::int64_t sampled_ns) {
+            return sampled_ns > 0 ? static_cast<double>(ns) / static_cast<double>(sampled_ns) : 1;
+        };
+        if (gaps == 0)
+            return 0;
+        const double left = factor(path_ns, path_sampled_ns) / factor(peers_ns, peers_sampled_ns);
+        return left < least ? 1 : std::clamp<std::int64_t>(rounded(static_cast<double>(gaps) * left), 1, gaps);
+    }
 };
 
 /// Where the first threads of processes are blocked in gaps, and not for other threads of these; as PathDivider has it
@@ -197,7 +220,7 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
                           const Tally& tally)
 {
     const std::size_t number = finder.stretches();
-    CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0)};
+    CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0), std::vector<std::int64_t>(number, 0)};
     if (number == 0)
         return result;
     const OnPath any = on_path_of_any(replay, tally);
@@ -209,26 +232,43 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
     const Occurrences occurrences = occurrences_on_path(replay, finder, on_path);
     const SampledCode code(replay.definitions);
     BlockedInGaps blocked(replay);
+    std::vector<SampledGaps> sampled(number);
     for (std::size_t p = 0; p < finder.processes(); ++p) {
         GapCode of_gaps(replay, code, weights, finder.all_gaps()[p]);
         if (!of_gaps.is_known())
             continue;
         for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
-            if (!occurrences.has(stretch, occurrence) || std::ranges::binary_search(on_path[p], gap))
+            SampledGaps& sums = sampled[stretch];
+            if (std::ranges::binary_search(on_path[p], gap)) {
+                of_gaps.for_each(gap, [&](model::ContextId, std::uint64_t, std::int64_t ns, std::int64_t sampled_ns) {
+                    sums.path_ns += ns;
+                    sums.path_sampled_ns += sampled_ns;
+                });
+                return;
+            }
+            if (!occurrences.has(stretch, occurrence))
                 return;
             ++result.gaps[stretch];
-            of_gaps.for_each(gap, [&](model::ContextId context, std::uint64_t address, std::int64_t ns) {
+            const auto add = [&](model::ContextId context, std::uint64_t address, std::int64_t ns,
+                                 std::int64_t sampled_ns) {
+                sums.peers_ns += ns;
+                sums.peers_sampled_ns += sampled_ns;
                 result.own[{stretch, Place{context}}] += ns;
                 if (address != 0)
                     result.addresses[{stretch, replay.definitions.contexts[context.value].region.value, address}] += ns;
-            });
+            };
+            of_gaps.for_each(gap, add);
             if (any.blocked)
                 blocked.for_each(replay.processes[p], finder.gaps(p), gap, [&](const Place& place, std::int64_t ns) {
                     result.own[{stretch, place}] += ns;
                 });
         });
     }
+    constexpr std::size_t numbers = sizeof(SampledGaps) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, result.gaps.data(), static_cast<int>(number), MPI_INT64_T, MPI_SUM, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, sampled.data(), static_cast<int>(number * numbers), MPI_INT64_T, MPI_SUM, replay.comm);
+    for (std::size_t i = 0; i < number; ++i)
+        result.telling_gaps[i] = sampled[i].telling(result.gaps[i]);
     return result;
 }
 

@@ -28,6 +28,9 @@ struct CodeOfPeers {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::int64_t> addresses;
     /// By the stretch's index: gaps of all processes that this is of.
     std::vector<std::int64_t> gaps;
+    /// Likewise, so many gaps with all of their samples tell as much: fewer where the path has drawn them; 1 if it has
+    /// drawn so many that those that are left are not like the others.
+    std::vector<std::int64_t> telling_gaps;
 };
 
 /// What the first threads of processes do themselves in gaps that are not on the path; nothing, if neither a function

@@ -196,9 +196,9 @@ TEST(ExplainCode, NamesNoCodeForTheDifferenceWhereNothingTells)
             p.stretches[0].code_gaps = gaps;
         };
     };
-    EXPECT_THAT(with(600 * ms, 200 * ms, of_few(10)), names);
-    EXPECT_THAT(with(600 * ms, 200 * ms, of_few(1)), Not(names))
-        << "peers have no more than four samples of it, for ten";
+    EXPECT_THAT(with(600 * ms, 150 * ms, of_few(10)), names);
+    EXPECT_THAT(with(600 * ms, 150 * ms, of_few(1)), Not(names))
+        << "peers have no more than three samples of it, for ten";
     EXPECT_THAT(with(480 * ms, 0, of_few(10)), names);
     EXPECT_THAT(with(480 * ms, 0, of_few(1)), Not(names)) << "they have none, of which one would be 400 ms";
 }

@@ -54,9 +54,10 @@ struct Compared {
         return period_ns * static_cast<double>(ns) +
                peers_period * std::max(static_cast<double>(peers_ns), peers_period);
     }
-    [[nodiscard]] bool is_certain() const
+    /// `of`: so many are looked at, which all might be longer by chance.
+    [[nodiscard]] bool is_certain(std::size_t of) const
     {
-        return static_cast<double>(longer_ns()) > error_deviations * std::sqrt(variance());
+        return static_cast<double>(longer_ns()) > deviations_of_all(of) * std::sqrt(variance());
     }
 };
 
@@ -110,7 +111,7 @@ std::string part_of_difference(const Function& function, const Parts& parts, con
     std::vector<std::tuple<std::size_t, std::int64_t, std::string>> most;  // by depth, then by what it takes longer
     std::int64_t least_ns = longer_ns;
     for (const auto& [name, of] : parts)
-        if (const Compared c = compared(of.time, *function.row, stretch); c.is_certain()) {
+        if (const Compared c = compared(of.time, *function.row, stretch); c.is_certain(parts.size())) {
             most.emplace_back(of.depth, c.longer_ns(), name);
             least_ns = std::max(least_ns, c.longer_ns());
         }
@@ -150,9 +151,13 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     if (code.longer_ns <= 0)
         return;
     std::ranges::stable_sort(all, std::ranges::greater(), &Longer::ns);
+    // What is too little to be named cannot be so by chance either.
+    const auto looked_at = static_cast<std::size_t>(std::ranges::count_if(all, [&](const Longer& longer) {
+        return part(longer.compared.ns + longer.compared.peers_ns, code.longer_ns) >= function_from;
+    }));
     for (const Longer& longer : all) {
         const double share = part(longer.ns(), code.longer_ns);
-        if (code.longer.size() < most_named && share >= function_from && longer.compared.is_certain())
+        if (code.longer.size() < most_named && share >= function_from && longer.compared.is_certain(looked_at))
             code.longer.push_back(share_of(*longer.function, share, functions,
                                            part_of_difference(*longer.function, longer.function->by_caller, stretch),
                                            part_of_difference(*longer.function, longer.function->by_inlined, stretch)));
@@ -455,8 +460,11 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
     }
     if (code.longer_ns > 0 && (sum(code.longer) < mostly_from || is_spread_over_libraries(code.longer))) {
         const auto longer = [&](const Subtree& of) { return compared(of.time, *of.function, s); };
+        const std::size_t looked_at = subtrees.count([&](const Subtree& of) {
+            return part(longer(of).ns + longer(of).peers_ns, code.longer_ns) >= mostly_from;
+        });
         const Subtree* const most = most_of([&](const Subtree& of) {
-            return part(longer(of).longer_ns(), code.longer_ns) >= mostly_from && longer(of).is_certain();
+            return part(longer(of).longer_ns(), code.longer_ns) >= mostly_from && longer(of).is_certain(looked_at);
         });
         if (most != nullptr)
             put_in_front(*most, part(longer(*most).longer_ns(), code.longer_ns), inside(*most), code.longer);
@@ -618,8 +626,12 @@ std::vector<FunctionShare> Explanation::difference() const
         std::max(code.longer_ns, scaled(code.longer_ns, on_processor_ns(s), std::max<std::int64_t>(on_processor, 1)));
     const std::int64_t all_ns = std::max(scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns), of_functions_ns);
     std::vector<FunctionShare> result = code.longer;
+    double sum = 0;
     for (FunctionShare& function : result)
-        function.share = std::min(function.share * part(of_functions_ns, all_ns), 1.0);
+        sum += function.share *= part(of_functions_ns, all_ns);
+    // What others take less makes up for the rest: then these have all of it, each its part.
+    for (FunctionShare& function : result)
+        function.share /= std::max(sum, 1.0);
     return result;
 }
 

@@ -65,6 +65,15 @@ const Subtree* Subtrees::innermost(const ByFunction& subtrees, const std::functi
     return found;
 }
 
+std::size_t Subtrees::count(const std::function<bool(const Subtree&)>& is_meant) const
+{
+    std::size_t result = 0;
+    for (const ByFunction* subtrees : {&of_application_, &called_by_it_})
+        for (const auto& [function, subtree] : *subtrees)
+            result += is_meant(subtree) ? 1 : 0;
+    return result;
+}
+
 bool Subtrees::is_inside(model::CallPathId call_path, const model::Row& function) const
 {
     const std::vector<const model::Row*> functions = functions_of(profile_, call_path);

@@ -42,6 +42,8 @@ public:
     {
         return innermost(called_by_it_, is_meant);
     }
+    /// Of all of these.
+    [[nodiscard]] std::size_t count(const std::function<bool(const Subtree&)>& is_meant) const;
     /// Whether the call path ends in the function or comes through it.
     [[nodiscard]] bool is_inside(model::CallPathId call_path, const model::Row& function) const;
 
