@@ -249,6 +249,18 @@ TEST(ExplainCode, TheInnermostOneThatCallsMostIsNamed)
     EXPECT_EQ(code_of(p, 0).functions.at(0).name, "solve");
 }
 
+TEST(ExplainCode, WhatAFunctionCallsIsAlsoWaitedFor)
+{
+    model::Profile p = without_code(one_stretch());
+    const model::Row fork = sampled("fork", "/lib/libc.so.6");
+    add_code(p, {sampled("main"), sampled("step"), sampled("compress"), fork}, {0, {}, 70 * ms, 14});
+    add_code(p, {sampled("main"), sampled("step"), sampled("compress"), fork, pseudo("[preempted]")},
+             {0, {}, 300 * ms});
+    add_code(p, {sampled("main"), sampled("step"), sampled("compress"), pseudo("[blocked]")}, {0, {}, 560 * ms});
+    add_code(p, {sampled("main"), sampled("step"), pseudo("[blocked]")}, {0, {}, 70 * ms});
+    EXPECT_THAT(sentence(p), HasSubstr(" Most of it in compress with what it calls (93 %)."));
+}
+
 TEST(ExplainCode, WhoDoesMostItselfIsNotNamedWithItsCalls)
 {
     model::Profile p = without_code(one_stretch());

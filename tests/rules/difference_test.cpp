@@ -83,9 +83,8 @@ std::vector<report::FunctionShare> difference_in(const Steps& steps, std::uint32
         for (std::size_t rank = 0; rank < 2; ++rank) {
             ends[rank] = time;
             for (const char* function : {"A", "B", "C", "D"})
-                ends[rank] =
-                    ranks[rank].compute(function, ends[rank],
-                                        drawn(random, steps.function - steps.noise, steps.function + steps.noise));
+                ends[rank] = ranks[rank].compute(
+                    function, ends[rank], drawn(random, steps.function - steps.noise, steps.function + steps.noise));
             if (const std::int64_t vary = steps.vary[rank]; vary > 0)
                 ends[rank] =
                     ranks[rank].compute("vary", ends[rank], steps.is_vary_drawn ? drawn(random, 0, 2 * vary) : vary);

@@ -399,12 +399,12 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
 }
 
 /// Puts the function in front that has `share` of a time with what it calls, in place of those that it calls; but if
-/// most of that is itself, that is said already.
-void put_in_front(const Subtree& subtree, double share, const std::set<std::string>& inside,
+/// most of what functions have of that, `of_functions`, is itself, that is said already.
+void put_in_front(const Subtree& subtree, double share, double of_functions, const std::set<std::string>& inside,
                   std::vector<FunctionShare>& functions)
 {
     const auto itself = std::ranges::find(functions, subtree.function->name, &FunctionShare::name);
-    if (itself != functions.end() && itself->share >= mostly_from * share)
+    if (itself != functions.end() && itself->share >= mostly_from * of_functions)
         return;
     std::erase_if(functions, [&](const FunctionShare& f) { return inside.contains(f.name); });
     functions.resize(std::min(functions.size(), most_named - 1));
@@ -429,6 +429,16 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
             if (c.stretch == stretch && subtrees.is_inside(c.call_path, *subtree.function))
                 names.insert(profile.row(c.call_path).name);
         return names;
+    };
+    // With the time that it had no processor meanwhile, as call trees have it.
+    const auto all_inside_ns = [&](const Subtree& subtree) {
+        std::int64_t by_samples = 0, exact = 0;
+        for (const model::StretchCode& c : profile.stretch_code)
+            if (c.stretch == stretch && subtrees.is_inside(c.call_path, *subtree.function)) {
+                by_samples += sampled_ns(profile, c);
+                exact += c.ns - sampled_ns(profile, c);
+            }
+        return fit(by_samples) + exact;
     };
     const auto sum = [](const std::vector<FunctionShare>& functions) {
         double all = 0;
@@ -455,7 +465,8 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
                    score_interval(share, static_cast<double>(of.time.samples) / share).low >= most_from;
         });
         if (most != nullptr)
-            put_in_front(*most, part(fit(most->time.ns - most->time.blocked_ns) + most->time.blocked_ns, s.path_ns),
+            put_in_front(*most, part(all_inside_ns(*most), s.path_ns),
+                         part(fit(most->time.ns - most->time.blocked_ns) + most->time.blocked_ns, s.path_ns),
                          inside(*most), code.functions);
     }
     if (code.longer_ns > 0 && (sum(code.longer) < mostly_from || is_spread_over_libraries(code.longer))) {
@@ -466,8 +477,10 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
         const Subtree* const most = most_of([&](const Subtree& of) {
             return part(longer(of).longer_ns(), code.longer_ns) >= mostly_from && longer(of).is_certain(looked_at);
         });
-        if (most != nullptr)
-            put_in_front(*most, part(longer(*most).longer_ns(), code.longer_ns), inside(*most), code.longer);
+        if (most != nullptr) {
+            const double share = part(longer(*most).longer_ns(), code.longer_ns);
+            put_in_front(*most, share, share, inside(*most), code.longer);
+        }
     }
 }
 
