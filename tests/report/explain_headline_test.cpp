@@ -77,8 +77,8 @@ TEST(Headline, NamesTheFunctionThatHasMostOfTheWork)
 TEST(Headline, TellsStretchesApartThatWouldReadAlike)
 {
     const model::Profile p = two_alike();
-    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in step (by forward): "));
-    EXPECT_THAT(report::explain(p, 1).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce in step (by backward): "));
+    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in inner (by forward): "));
+    EXPECT_THAT(report::explain(p, 1).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce in inner (by backward): "));
 }
 
 /// The sentences differ in functions that the headline does not name.

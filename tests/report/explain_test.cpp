@@ -42,11 +42,11 @@ TEST(Explain, SaysWhereAndWho)
 TEST(Explain, NamesTheFunctionInWhichStretchesDiffer)
 {
     model::Profile p = two_alike();
-    EXPECT_EQ(explain(p, 0).caller, "... > forward > ... > inner > inner > step");
-    EXPECT_EQ(explain(p, 1).caller, "... > backward > ... > inner > inner > step");
+    EXPECT_EQ(explain(p, 0).caller, "... > forward > outer > inner > inner");
+    EXPECT_EQ(explain(p, 1).caller, "... > backward > outer > inner > inner");
     EXPECT_NE(sentence(p), explain(p, 1).sentence(p, "the trace"));
     p.stretches.pop_back();
-    EXPECT_EQ(explain(p, 0).caller, "... > inner > inner > step");
+    EXPECT_EQ(explain(p, 0).caller, "... > outer > inner > inner");
     EXPECT_EQ(explain(p, 0).apart, "");
 }
 
@@ -136,7 +136,7 @@ TEST(Explain, NamesTheCallInWhichStretchesDiffer)
         if (row.name == "backward")
             row.name = "forward";
     binary::SourceLines lines = source_lines(p);
-    EXPECT_EQ(explain(p, 0, &lines).caller, "... > forward (app+0x30) > ... > inner > inner > step");
+    EXPECT_EQ(explain(p, 0, &lines).caller, "... > forward (app+0x30) > outer > inner > inner");
     EXPECT_EQ(explain(p, 1, &lines).apart, "by forward (app+0x40)");
 }
 

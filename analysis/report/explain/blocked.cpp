@@ -71,7 +71,7 @@ double seen(const model::Profile& profile, const std::vector<BlockedPlace>& plac
 std::optional<FunctionShare> function_of_application(const model::Profile& profile, std::size_t stretch,
                                                      const Callers& callers, const std::vector<BlockedPlace>& places)
 {
-    Subtrees subtrees(profile, profile.stretches[stretch], callers);
+    Subtrees subtrees(profile, stretch, callers);
     for (const BlockedPlace& place : places)
         if (place.in != place.call_path)
             subtrees.add(place.in, {static_cast<std::uint32_t>(stretch), place.call_path, place.ns});

@@ -419,7 +419,7 @@ void name_common_callers(const model::Profile& profile, std::size_t stretch, con
                          std::int64_t functions_ns, const SampleFit& fit, Code& code)
 {
     const model::Stretch& s = profile.stretches[stretch];
-    Subtrees subtrees(profile, s, callers);
+    Subtrees subtrees(profile, stretch, callers);
     for (const model::StretchCode& c : profile.stretch_code)
         if (c.stretch == stretch && is_code(profile.row(c.call_path)))
             subtrees.add(c.call_path, c);

@@ -208,7 +208,9 @@ struct Explanation : Reason {
     // Reason: of all ranks on the path together; but for the cause, where `named` is there.
     std::shared_ptr<const model::Stretch> stretch;
     double path_share = 0;  // of the whole path
-    std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
+    // Functions that both calls were made by, and what is between them is in, outermost first: "main > step"; may be
+    // empty.
+    std::string caller;
     // "the start of the process" where no call is before it.
     std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"
     std::string after;

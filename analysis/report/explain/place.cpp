@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain/place.hpp"
 
+#include "analysis/report/explain/around.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/text.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,21 +29,6 @@ using model::CallPathId;
 
 constexpr std::size_t most_callers = 3;  // of a call path, the innermost
 
-/// Functions from the one that is called first, which mostly is main, to the call.
-std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
-{
-    constexpr std::array<std::string_view, 4> start = {"_start", "__libc_start_main", "__libc_start_main_impl",
-                                                       "__libc_start_call_main"};
-    const auto is_start = [&](CallPathId path) {
-        return std::ranges::find(start, profile.row(path).name) != start.end();
-    };
-    std::vector<CallPathId> way;
-    for (; call.valid() && (way.empty() || !is_start(call)); call = profile.call_paths[call.value].parent)
-        way.push_back(call);
-    std::ranges::reverse(way);
-    return way;
-}
-
 /// Where a call is made.
 struct Site {
     std::string text;     // as in Explanation; empty: not known
@@ -53,7 +38,7 @@ struct Site {
 /// The ways to the two calls, and where these are made.
 struct Ways {
     std::vector<CallPathId> before, after;
-    std::size_t common = 0;  // functions that both calls were made by
+    std::size_t common = 0;  // functions that both calls were made by, and what is between them is in
     Site before_site, after_site;
 };
 
@@ -66,14 +51,13 @@ Site site_of(const model::Profile& profile, CallPathId call, std::int64_t addres
             fmt::format("{}+{:#x}", basename(profile.row(caller).module), address)};
 }
 
-Ways ways_of(const model::Profile& profile, const model::Stretch& stretch, binary::SourceLines* lines)
+Ways ways_of(const model::Profile& profile, std::size_t number, binary::SourceLines* lines)
 {
+    const model::Stretch& stretch = profile.stretches[number];
     Ways ways;
     ways.before = way_to(profile, stretch.before);
     ways.after = way_to(profile, stretch.after);
-    while (ways.common + 1 < std::min(ways.before.size(), ways.after.size()) &&
-           ways.before[ways.common] == ways.after[ways.common])
-        ++ways.common;
+    ways.common = functions_around(profile, number);
     if (lines == nullptr)
         return ways;
     ways.before_site = site_of(profile, stretch.before, stretch.before_site, *lines);
@@ -258,14 +242,14 @@ CallNames call_names(const model::Profile& profile, const Ways& ways)
 
 void add_place(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines, Explanation& e)
 {
-    const Ways ways = ways_of(profile, *e.stretch, lines);
+    const Ways ways = ways_of(profile, stretch, lines);
     const PlaceWords usual = words_of(profile, ways, {});
     const CallNames calls = call_names(profile, ways);
     Emphasis emphasis, of_calls;
     for (std::size_t i = 0; i < profile.stretches.size(); ++i) {
         if (i == stretch)
             continue;
-        const Ways other = ways_of(profile, profile.stretches[i], lines);
+        const Ways other = ways_of(profile, i, lines);
         if (words_of(profile, other, {}) == usual)
             tell_apart(profile, ways, other, lines, emphasis);
         if (call_names(profile, other) == calls)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain/subtrees.hpp"
 
+#include "analysis/report/explain/around.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -22,15 +24,9 @@ std::vector<const model::Row*> functions_of(const model::Profile& profile, model
 
 }  // namespace
 
-Subtrees::Subtrees(const model::Profile& profile, const model::Stretch& stretch, const Callers& callers)
-    : profile_(profile), callers_(callers)
+Subtrees::Subtrees(const model::Profile& profile, std::size_t stretch, const Callers& callers)
+    : profile_(profile), callers_(callers), around_(all_around(profile, stretch))
 {
-    const std::vector<const model::Row*> after = functions_of(profile, stretch.after);
-    around_.insert(after.begin(), after.end());
-    if (!stretch.before.valid())
-        return;
-    const std::vector<const model::Row*> before = functions_of(profile, stretch.before);
-    std::erase_if(around_, [&](const model::Row* row) { return std::ranges::find(before, row) == before.end(); });
 }
 
 void Subtrees::add(model::CallPathId call_path, const model::StretchCode& amount)

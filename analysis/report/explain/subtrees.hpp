@@ -23,12 +23,12 @@ struct Subtree {
     std::size_t depth = 0;  // of those that contain each other, the inner ones have more
 };
 
-/// Those of one stretch, but for the functions that both calls around it are made in: these have all of it.
+/// Those of one stretch, but for the functions that both calls around it are made in and that have nearly all of it.
 class Subtrees
 {
 public:
     /// It must not outlive the others.
-    Subtrees(const model::Profile& profile, const model::Stretch& stretch, const Callers& callers);
+    Subtrees(const model::Profile& profile, std::size_t stretch, const Callers& callers);
 
     /// The amount counts for all functions of these that the call path ends in or comes through.
     void add(model::CallPathId call_path, const model::StretchCode& amount);
