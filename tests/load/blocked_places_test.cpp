@@ -122,6 +122,41 @@ TEST_F(BlockedPlaces, OfAThreadAloneTellWhatOthersLikeThemWereFor)
     }
 }
 
+// A barrier that nobody has looked at is not what the one sleep is that somebody has.
+TEST_F(BlockedPlaces, OfAThreadWithSiblingsMayBeForOneUntilEnoughTellOtherwise)
+{
+    for (std::int64_t n = 1; n <= 5; ++n) {
+        found(1000 * n + 100, 20 + n, 7, WaitsFor::Time);
+        blocked(1000 * n + 200, 25);
+    }
+    const auto all = thread_.off;
+    for (std::size_t n = 1; n <= 5; ++n) {
+        thread_.off.assign(all.begin(), all.begin() + 2 * static_cast<std::ptrdiff_t>(n));
+        EXPECT_THAT(placed(), testing::EndsWith("7"));
+        EXPECT_EQ(thread_.off.back().waits_for, n < 5 ? WaitsFor::Unknown : WaitsFor::Time) << n;
+    }
+    thread_.off.assign(all.begin(), all.begin() + 2);
+    EXPECT_EQ(placed(true), "7, 7");
+    EXPECT_EQ(thread_.off.back().waits_for, WaitsFor::Time) << "it has nobody to wait for";
+}
+
+TEST_F(BlockedPlaces, OfAThreadWithSiblingsMayBeForOneWhereSomeLikeThemAre)
+{
+    for (std::int64_t n = 1; n <= 6; ++n) {
+        found(1000 * n + 100, 20, 7, WaitsFor::Time);
+        found(1000 * n + 200, 30, 8, WaitsFor::Thread);
+    }
+    blocked(7100, 20);
+    blocked(7200, 24);
+    blocked(7300, 31);
+    EXPECT_EQ(placed().substr(0, 4), "7, 8");
+    EXPECT_EQ(thread_.off[12].waits_for, WaitsFor::Time) << "all that are nearest to it are";
+    EXPECT_EQ(thread_.off[14].waits_for, WaitsFor::Thread);
+    thread_.off[10].waits_for = WaitsFor::Thread;
+    placed();
+    EXPECT_EQ(thread_.off[13].waits_for, WaitsFor::Unknown);
+}
+
 TEST_F(BlockedPlaces, OfAThreadWithoutCallsAreAllBetweenTheSame)
 {
     thread_.calls = {};
