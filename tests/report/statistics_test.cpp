@@ -198,5 +198,17 @@ TEST(CouldBeMissed, IsTheProbabilityOfNoHit)
         }
 }
 
+/// Of as many normal variables, all lie within it in 95 %; a little more often, since they are independent here.
+TEST(DeviationsOfAll, AreExceededByNoneOfThem)
+{
+    EXPECT_NEAR(deviations_of_all(0), 1.959964, 1e-6);
+    EXPECT_NEAR(deviations_of_all(1), 1.959964, 1e-6);
+    for (const std::size_t n : {2U, 6U, 100U, 10'000U}) {
+        const double within = 1 - std::erfc(deviations_of_all(n) / std::sqrt(2.0));
+        EXPECT_NEAR(std::pow(within, static_cast<double>(n)), 0.95, 0.0015) << n;
+        EXPECT_GE(std::pow(within, static_cast<double>(n)), 0.95) << n;
+    }
+}
+
 }  // namespace
 }  // namespace critpath::report
