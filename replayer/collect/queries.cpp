@@ -22,15 +22,30 @@ namespace
 constexpr std::size_t most_questions = 65536;
 constexpr std::size_t most_members = std::size_t{1} << 20;
 
+/// What has to be known of the members.
+enum class Wanted : std::uint32_t {
+    Parts,         // when they came, and left
+    Returns,       // when they came back to MPI, of a non-blocking operation
+    OtherReturns,  // likewise, of a blocking one, in other calls
+};
+
 struct InstanceName {
-    std::uint32_t side, number, returns;
+    std::uint32_t side, number;
+    Wanted wanted;
     Period held_up;
     auto operator<=>(const InstanceName&) const = default;
 };
 
+Wanted wanted_for(const rules::MemberQuery& question)
+{
+    if (!question.returns)
+        return Wanted::Parts;
+    return question.may_release ? Wanted::OtherReturns : Wanted::Returns;
+}
+
 InstanceName name_of(const InstanceQuery& query)
 {
-    return {query.side.value, query.number, query.question.returns ? 1U : 0U, query.held_up};
+    return {query.side.value, query.number, wanted_for(query.question), query.held_up};
 }
 
 struct Question {
@@ -80,35 +95,27 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
     return replayer::exchange(replay.comm, requests);
 }
 
-/// When a member came back to MPI in the period from the longest time outside since its begin, between the post of a
-/// non-blocking operation and the call that completed it. Not valid: it was never outside, or that is not known.
-rules::MemberInfo came_back(const Replay& replay, const Part& part, const Period& period)
+void add_known(const Replay& replay, const Members& members, const Part& part, const InstanceName& name,
+               std::vector<KnownMember>& known)
 {
-    constexpr std::uint32_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
-    const model::ProcessTrace& trace = replay.processes[part.process];
-    const model::CollectiveCall collective = trace.collectives[part.collective];
-    const model::CallRef post = collective.begin();
-    const model::CallRef end = collective.call;
-    rules::MemberInfo result{{}, {}, part.rank, false, true};
-    if (collective.is_blocking() || !end.valid() || post.location != end.location ||
-        end.call.value - post.call.value > most_calls)
-        return result;
-    const model::Calls& calls = calls_of(trace, post.location);
-    Ns longest{0};
-    Ns outside_since = calls.leave(post.call.value);
-    for (std::uint32_t i = post.call.value + 1; i <= end.call.value; ++i) {
-        if (calls.is_point(i))
-            continue;
-        if (calls.enter(i) > period.until)
-            break;
-        if (const Ns outside = calls.enter(i) - std::max(outside_since, period.since); outside > longest) {
-            longest = outside;
-            result.enter = {{post.location, {i}}, calls.enter(i)};
-            result.leave = outside_since;
-        }
-        outside_since = calls.leave(i);
+    switch (name.wanted) {
+    case Wanted::Parts: {
+        const auto m = members.describe(part);
+        known.push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
+        break;
     }
-    return result;
+    case Wanted::Returns:
+        known.push_back({name, member_came_back(replay, part, name.held_up)});
+        break;
+    case Wanted::OtherReturns:
+        const auto with_posts = member_came_back_elsewhere(replay, part, name.held_up, true);
+        const auto without = member_came_back_elsewhere(replay, part, name.held_up, false);
+        if (with_posts.enter.valid())
+            known.push_back({name, with_posts});
+        if (without.enter.valid() && (without.enter.call != with_posts.enter.call || without.leave != with_posts.leave))
+            known.push_back({name, without});
+        break;
+    }
 }
 
 /// What this process knows of the instances that others asked for.
@@ -120,14 +127,7 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
         for (const InstanceName name : requests.from(static_cast<int>(home)))
             members.for_each_part(
                 {name.side}, 1, [&](std::size_t) { return name.number; },
-                [&](const Part& part, std::size_t) {
-                    if (name.returns != 0) {
-                        parts[home].push_back({name, came_back(replay, part, name.held_up)});
-                        return;
-                    }
-                    const auto m = members.describe(part);
-                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
-                });
+                [&](const Part& part, std::size_t) { add_known(replay, members, part, name, parts[home]); });
     return parts;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replayer/collect/members.hpp"
+#include "replayer/collect/returns.hpp"
 
 #include <cstdint>
 #include <span>
@@ -14,18 +15,12 @@
 namespace critpath::replayer
 {
 
-/// Both ends belong to it.
-struct Period {
-    model::Ns since = model::Ns::min(), until = model::Ns::max();
-    auto operator<=>(const Period&) const = default;
-};
-
 struct InstanceQuery {
     Side side;  // whose members are asked
     std::uint32_t number;
     rules::MemberQuery question;
     std::span<const std::uint32_t> sources = {};  // of a neighbourhood: the in-neighbours of the asking member
-    Period held_up = {};                          // who came back: when members can have held up the instance
+    Period held_up = {};  // who came back: when members can have held up the instance, or the call
 };
 
 /// The sources of a query about this member's part.

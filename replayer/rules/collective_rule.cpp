@@ -344,6 +344,30 @@ CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, co
     return by_arrival(call, member, instance, calibration);
 }
 
+std::optional<Ns> held_up_since(const Waiting& call, const MemberQuery& release, const CollectiveCase& c)
+{
+    const bool moves_data = c.operation.shape != CollectiveShape::DataDriven && !c.operation.on_file;
+    if (!release.may_release || !moves_data || call.only_lacked())
+        return std::nullopt;
+    const Enter& root = c.instance->root;
+    const bool needs_root = c.operation.shape == CollectiveShape::OneToAll && root.valid() && root.time < release.leave;
+    return needs_root ? std::max(release.enter, root.time) : release.enter;
+}
+
+std::optional<MemberQuery> return_query(const MemberQuery& release, Ns held_up_since, const Predecessor& found)
+{
+    MemberQuery query{};
+    query.call = release.call;
+    query.enter = release.enter;
+    query.leave = release.leave;
+    query.since = found.is_jump() ? std::max(held_up_since, found.from.time) : held_up_since;
+    query.may_release = query.returns = true;
+    query.least = release.least;
+    query.limit = release.limit;
+    const bool is_explained = found.route == Route::Completion || query.leave - query.since <= query.limit;
+    return is_explained ? std::nullopt : std::optional(query);
+}
+
 Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& c)
 {
     const Instance& instance = *c.instance;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace critpath::replayer::rules
 {
@@ -119,6 +120,14 @@ struct CollectiveDecision {
 };
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
                                           const CollectiveCase& instance, const Calibration& calibration);
+
+/// From when on the call of a question by the release rule may have been held up by somebody who was outside of MPI,
+/// and not by who has not come yet. Nothing: it cannot.
+std::optional<Ns> held_up_since(const Waiting& call, const MemberQuery& release, const CollectiveCase& instance);
+
+/// What to ask the members besides, where `found` is the answer to `release`: who let the call go when he came back to
+/// MPI elsewhere, before his part in the operation or behind it. Nothing: the call is explained.
+std::optional<MemberQuery> return_query(const MemberQuery& release, Ns held_up_since, const Predecessor& found);
 
 /// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for
 /// Calibration::collectives. Negative: none.

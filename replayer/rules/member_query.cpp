@@ -26,7 +26,7 @@ public:
     [[nodiscard]] Predecessor find() const
     {
         if (query_.returns)
-            return mover();
+            return query_.may_release ? rules_.moved_by(returned_shortly_before()) : mover();
         const Enter last = query_.may_depend ? last_needed() : Enter{};
         const bool explains = last.valid() && (query_.limit <= Ns{0} || query_.leave - last.time <= query_.limit);
         if (explains && last.call == query_.call)
@@ -56,6 +56,27 @@ private:
                                                   std::min(query_.leave - Ns{1}, expected + query_.tolerance)),
                                     [&](const MemberInfo& m) { return rules_.was_mostly_away(m); });
         return rules_.moved_by(tight.valid() ? tight : loose_mover());
+    }
+
+    /// Whoever was outside of MPI for most of what is to be explained, and came back so long before the end that a
+    /// message can have come from there: within the limit, or so shortly before, compared with the time that is to be
+    /// explained, that it is hardly there by chance, of as many as were outside like that.
+    [[nodiscard]] Enter returned_shortly_before() const
+    {
+        const auto came = came_after(query_.since);
+        const MemberInfo* last = nullptr;
+        std::int64_t several = 0;
+        for (auto member = came.rbegin(); member != came.rend(); ++member) {
+            if (member->enter.call.location == query_.call.location || !rules_.was_mostly_away(*member))
+                continue;
+            last = several++ == 0 ? &*member : last;
+            const Ns took = rules_.took(*last);
+            if (several == 1 && took <= query_.limit && rules_.unexplained() > query_.limit)
+                return last->enter;
+            if (MemberRules::chance * several * took > rules_.unexplained())
+                return {};
+        }
+        return last != nullptr ? last->enter : Enter{};
     }
 
     [[nodiscard]] Enter loose_mover() const

@@ -36,7 +36,8 @@ struct MemberQuery {
     Ns limit;               // 0: none; for the release rule, the longest time after an arrival,
     Ns least;               // and the shortest, that of a message
     bool returns;           // who came back to MPI instead, after `since`, and moved on what stood still:
-    Ns tolerance;           // `completion` before the end, by so much more or less; or within `limit`
+    Ns tolerance;           // `completion` before the end, by so much more or less; or within `limit`;
+                            // with may_release: of a blocking operation, in another call; shortly before the end
 };
 
 /// Answers a query: Route::Collective; Route::Completion, if the member itself was the last one that was needed; or

@@ -75,7 +75,10 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
                     : Part{true, true, needed_members(world_.program, step.comm, step.function, member, step.root)};
     if (machine_.by_groups && is_between_groups(world_.program, step))
         part.sources = with_own_group(world_.program, step, member, std::move(part.sources));
-    if (machine_.synchronous && !world_.program.first_groups.contains(step.comm))
+    std::vector<int> takers;
+    if (is_held(step))
+        takers = with_receivers(world_.program, step, member, {});
+    else if (machine_.synchronous && !world_.program.first_groups.contains(step.comm))
         part.sources = with_receivers(world_.program, step, member, std::move(part.sources));
     posted->collective = CollectiveOperation{step.function,
                                              step.comm,
@@ -86,6 +89,10 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     Gathering& gathering = gatherings_[{step.comm, number}];
     gathering.came[member] = call;
     gathering.parts[member] = posted;
+    if (!takers.empty()) {
+        part.sources = {member};
+        gathering.takers[posted] = std::move(takers);
+    }
     gathering.waiting.emplace_back(part.sources, posted);
     const auto has_come = [&](int one) { return gathering.came.contains(one); };
     for (auto& [needed, theirs] : gathering.waiting) {
@@ -94,6 +101,10 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
         const auto standing = std::make_shared<Standing>(Standing{std::exchange(theirs, nullptr), {}, 0, step.bytes});
         for (const int one : needed)
             standing->since.push_back(gathering.came[one]);
+        if (const auto held = gathering.takers.find(standing->posted); held != gathering.takers.end()) {
+            finish_when_inside(step, standing, held->second);
+            continue;
+        }
         if (!stands_still(step, needed.size())) {
             finish(*standing);
             continue;
@@ -107,16 +118,30 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
             finish(*standing);
             continue;
         }
-        standing->missing = needed.size();
-        for (const int one : needed)
-            world_.when_inside(world_.world_rank(step.comm, one), [this, standing](const std::optional<Node>& enter) {
-                if (enter)
-                    standing->since.push_back(*enter);
-                if (--standing->missing == 0)
-                    finish(*standing);
-            });
+        finish_when_inside(step, standing, needed);
     }
     return posted;
+}
+
+void Collectives::finish_when_inside(const Step& step, const std::shared_ptr<Standing>& standing,
+                                     const std::vector<int>& members)
+{
+    standing->missing = members.size();
+    for (const int one : members)
+        world_.when_inside(world_.world_rank(step.comm, one), [this, standing](const std::optional<Node>& enter) {
+            if (enter)
+                standing->since.push_back(*enter);
+            if (--standing->missing == 0)
+                finish(*standing);
+        });
+}
+
+/// What does not fit into the buffers of who gives it is taken by who gets it in any call, as the library puts it where
+/// the operation finds it later.
+bool Collectives::is_held(const Step& step) const
+{
+    return machine_.synchronous && step.kind == Kind::Collective && !step.part && step.bytes > machine_.local_limit &&
+           !world_.program.first_groups.contains(step.comm);
 }
 
 /// A lazy machine moves on only what all are in calls for.

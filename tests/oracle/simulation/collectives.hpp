@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ private:
         std::map<int, Node> came;
         std::map<int, const Posted*> parts;
         std::vector<std::pair<std::vector<int>, Posted*>> waiting;  // with the members that each needs
+        std::map<const Posted*, std::vector<int>> takers;           // of those that are held, who must be in any call
     };
     /// All that an operation needs has come, and some of it must be in a call yet.
     struct Standing {
@@ -41,6 +43,9 @@ private:
     [[nodiscard]] std::int64_t own_work(const Step& step) const;
     Posted* join(const Node& call, const Step& step, int request);
     [[nodiscard]] bool stands_still(const Step& step, std::size_t needed) const;
+    [[nodiscard]] bool is_held(const Step& step) const;
+    void finish_when_inside(const Step& step, const std::shared_ptr<Standing>& standing,
+                            const std::vector<int>& members);
     void finish(const Standing& standing);
 
     World& world_;
