@@ -51,6 +51,8 @@ public:
         if (is_first_thread) {
             out_.program_begin(header.process_start, ids_.program, ids_.arguments);
             write_early_graphs(header.process_start);
+        } else {
+            begin_thread();
         }
         merge_calls(spool_.records());
         if (data_.open_call && !finalized_) {
@@ -73,6 +75,22 @@ public:
     }
 
 private:
+    /// Sampling follows a thread from its first moment on; its calls of MPI alone do not say when that was.
+    void begin_thread()
+    {
+        if (!spool_.samples || spool_.samples->header().thread_start == 0) {
+            return;
+        }
+        std::uint64_t begin = std::min(spool_.samples->header().thread_start, process_.end());
+        if (!data_.samples.empty()) {  // times of the kernel
+            begin = std::min(begin, data_.samples.front().time);
+        }
+        if (!data_.off.empty()) {
+            begin = std::min(begin, data_.off.front().begin);
+        }
+        out_.thread_begin(begin);
+    }
+
     static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
     void merge_calls(RecordCursor cursor)

@@ -87,6 +87,11 @@ void EventWriter::program_end(std::uint64_t time)
     checked(OTF2_EvtWriter_ProgramEnd(writer_, attached(), forward(time), OTF2_UNDEFINED_INT64));
 }
 
+void EventWriter::thread_begin(std::uint64_t time)
+{
+    checked(OTF2_EvtWriter_ThreadBegin(writer_, attached(), forward(time), OTF2_UNDEFINED_COMM, 0));
+}
+
 void EventWriter::thread_end(std::uint64_t time)
 {
     checked(OTF2_EvtWriter_ThreadEnd(writer_, attached(), forward(time), OTF2_UNDEFINED_COMM, 0));

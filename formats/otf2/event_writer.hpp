@@ -61,6 +61,7 @@ public:
     void program_begin(std::uint64_t time, OTF2_StringRef program, std::span<const OTF2_StringRef> arguments);
     void program_end(std::uint64_t time);
     /// Of no team, since nobody recorded who began it.
+    void thread_begin(std::uint64_t time);
     void thread_end(std::uint64_t time);
     void enter(std::uint64_t time, OTF2_RegionRef region);
     void leave(std::uint64_t time, OTF2_RegionRef region);

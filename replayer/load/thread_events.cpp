@@ -72,7 +72,10 @@ void EventLoader::on(const Moment& moment, const event::ThreadCreate& record)
 
 void EventLoader::on(const Moment& moment, const event::ThreadBegin& record)
 {
-    add_thread_record(moment, What::Begin, record.contingent, record.number);
+    if (record.contingent == OTF2_UNDEFINED_COMM)  // only says when
+        advance(moment);
+    else
+        add_thread_record(moment, What::Begin, record.contingent, record.number);
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadEnd& record)

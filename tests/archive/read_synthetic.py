@@ -458,7 +458,8 @@ def check_events(reader):
     expect(sorted(events), sorted([0, 1, 2, 3, second, third]), "locations with events")
     for rank in range(RANKS):
         expect(events[rank], expected(rank), f"events of rank {rank}")
-    expect(events[second], [sample(1001, "synthetic_hot"), (1001, "ThreadEnd")], "events of thread 1 of rank 2")
+    wanted = [(990, "ThreadBegin"), sample(1001, "synthetic_hot"), (1001, "ThreadEnd")]
+    expect(events[second], wanted, "events of thread 1 of rank 2")
     wanted = call("MPI_Send", 1206, 1207, [("MpiSend", 0, "MPI_COMM_WORLD", 2, 4)])
     wanted += request("MPI_Ireduce", 1809, 1810, 23)
     expect(events[third], [*wanted, (1810, "ThreadEnd")], "events of thread 2 of rank 3")

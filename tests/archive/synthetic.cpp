@@ -385,7 +385,9 @@ void write_other_threads(const std::string& base, int rank)
     if (rank == 2) {
         SamplesBuilder samples;
         samples.sample(1001, 1000, {SamplesBuilder::user, address(synthetic_hot)});
-        samples.write(base + ".1.samples", sampled(rank, 1));
+        spool::SpoolHeader header = sampled(rank, 1);
+        header.thread_start = 990;
+        samples.write(base + ".1.samples", header);
     }
     if (rank == 3) {
         CallsBuilder calls;

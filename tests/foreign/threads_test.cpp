@@ -69,9 +69,9 @@ public:
     }
     using Record = OTF2_ErrorCode (*)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, OTF2_CommRef,
                                       std::uint64_t);
-    void single(std::uint32_t thread, Record record, std::uint64_t time, std::uint64_t number)
+    void single(std::uint32_t thread, Record record, std::uint64_t time, std::uint64_t number, OTF2_CommRef team = 5)
     {
-        write(thread, [=](OTF2_EvtWriter* w) { return record(w, nullptr, time, 5, number); });
+        write(thread, [=](OTF2_EvtWriter* w) { return record(w, nullptr, time, team, number); });
     }
     using LockRecord = OTF2_ErrorCode (*)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, OTF2_Paradigm,
                                           std::uint32_t, std::uint32_t);
@@ -180,6 +180,24 @@ TEST_F(Foreign, ThreadsThatAreCreatedAndWaitedFor)
                                 "compute 0: 610-800");
     std::filesystem::remove_all(scratch_.path() / "trace");
     EXPECT_EQ(with(600).path(), "compute 0: 0-800");  // it had ended before
+}
+
+/// Of no team, such records only say how long a thread lived: what it does in that time is nobody's but its own.
+TEST_F(Foreign, AThreadLivesFromItsBeginToItsEnd)
+{
+    const tests::Replayed r = replay(1, [](TinyTrace& t) {
+        Threads threads(t, 3);
+        for (const std::uint32_t thread : {1U, 2U}) {
+            threads.single(thread, OTF2_EvtWriter_ThreadBegin, 100 * thread, 0, OTF2_UNDEFINED_COMM);
+            if (thread == 2)
+                threads[2].enter(400, "loop").leave(600, "loop");
+            threads.single(thread, OTF2_EvtWriter_ThreadEnd, 700, 0, OTF2_UNDEFINED_COMM);
+        }
+        finalize(t, 800);
+    });
+    EXPECT_EQ(r.path(), "compute 0: 0-800");
+    EXPECT_EQ(r.profile.computed_ns, (std::vector<std::int64_t>{800 * tests::us, 600 * tests::us, 500 * tests::us}));
+    EXPECT_EQ(r.fact("ignored_thread_records"), 0);
 }
 
 TEST_F(Foreign, ALockIsWaitedFor)
