@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/divide.hpp"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -293,6 +295,20 @@ PathDivider::Given PathDivider::give_to_team(const Stretch& stretch, const Waite
     return given;
 }
 
+/// Time at the beginning of a wait, or behind what was given of it before, that is `owner`'s.
+void PathDivider::add_rest(const Stretch& stretch, const Waiter& waiter, const Work& work, model::LocationId owner,
+                           Ns begin, std::int64_t ns)
+{
+    if (ns == 0)
+        return;
+    const Sample& sample = work.sample();
+    if (sample.offset != 0)
+        tally_.addresses[{sample.context.value, sample.offset}].add(ns, 0);
+    add_interval(stretch,
+                 {AttributionKind::Computation, {sample.context}, owner, begin, ns, waiting(waiter), sample.offset});
+    counter_.add_work(waiter.location, begin, ns, work);
+}
+
 /// Waits are often shorter than the time between two samples: those without one have what samples of the same threads
 /// in others leave, as far as these threads had processors beyond what they have `already`. Returns what is theirs,
 /// which stands at the beginning of the wait.
@@ -304,29 +320,38 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
         return 0;
     std::deque<Rest>& rests = found->second;
     std::map<const LocationTrace*, std::int64_t> running_ns;
+    const auto is_left_of = [&](const LocationTrace* thread, std::int64_t ns) {
+        return ns - (already.contains(thread) ? already.at(thread) : 0);
+    };
+    std::optional<std::vector<ShortLife>> short_lives;
     std::int64_t given = 0;
     for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
         // A thread that is over by now stands for others like it, too, which were over before they were sampled.
         const LocationTrace* thread = rest->work.location->end > waiter.begin ? rest->work.location : nullptr;
         const auto [ran, is_new] = running_ns.try_emplace(thread, most);
         if (is_new && thread != nullptr)
-            ran->second = running(waiter, *thread, code_) - (already.contains(thread) ? already.at(thread) : 0);
+            ran->second = is_left_of(thread, running(waiter, *thread, code_));
         const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
         if (ns <= 0)
             continue;
-        const Sample& sample = rest->work.sample();
-        const Ns begin = waiter.begin + Ns{given};
-        if (sample.offset != 0)
-            tally_.addresses[{sample.context.value, sample.offset}].add(ns, 0);
-        add_interval(stretch, {AttributionKind::Computation,
-                               {sample.context},
-                               rest->work.location->location,
-                               begin,
-                               ns,
-                               waiting(waiter),
-                               sample.offset});
-        counter_.add_work(waiter.location, begin, ns, rest->work);
-        given += ns;
+        std::int64_t left = ns;
+        const auto give = [&](model::LocationId owner, std::int64_t part) {
+            add_rest(stretch, waiter, rest->work, owner, waiter.begin + Ns{given}, part);
+            given += part;
+            left -= part;
+        };
+        if (thread == nullptr && !short_lives) {
+            short_lives = short_lives_in(waiter, code_);
+            for (ShortLife& life : *short_lives)
+                life.ns = std::max<std::int64_t>(is_left_of(life.location, life.ns), 0);
+        }
+        for (std::size_t i = 0; thread == nullptr && i < short_lives->size(); ++i) {
+            ShortLife& life = (*short_lives)[i];
+            const std::int64_t part = std::min(left, life.ns);
+            give(life.location->location, part);
+            life.ns -= part;
+        }
+        give(rest->work.location->location, left);
         rest->ns -= ns;
         ran->second -= ns;
     }

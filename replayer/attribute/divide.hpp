@@ -115,6 +115,8 @@ private:
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     Given give_to_team(const Stretch& stretch, const Waiter& waiter);
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, const Given& already);
+    void add_rest(const Stretch& stretch, const Waiter& waiter, const Work& work, model::LocationId owner,
+                  model::Ns begin, std::int64_t ns);
     static std::int64_t sum_of(const Given& given);
     void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns,
                    PathThread thread);

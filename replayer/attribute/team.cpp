@@ -193,6 +193,21 @@ std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>&
     return threads;
 }
 
+std::vector<ShortLife> short_lives_in(const Waiter& waiter, const SampledCode& code)
+{
+    std::vector<ShortLife> result;
+    for (const LocationTrace& location : waiter.trace.locations) {
+        const auto& samples = location.samples;
+        const bool has_waited =
+            !samples.empty() && samples.front().context.valid() && code.waits_for_team(samples.front().context);
+        if (samples.size() > 1 || has_waited || location.calls.size() > 0 || location.end > waiter.back)
+            continue;
+        if (const std::int64_t ns = processor_time(waiter, location); ns > 0)
+            result.push_back({&location, ns});
+    }
+    return result;
+}
+
 std::int64_t running(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
     const Ns begin = std::max(waiter.begin, location.begin), end = std::min(waiter.end, location.end);

@@ -51,6 +51,15 @@ std::vector<Work> work_of_others(const Waiter& waiter, const SampledCode& code);
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const SampledCode& code);
 
+/// A thread that was over before it was sampled, or sampled again, and how long it had a processor while another one
+/// waited.
+struct ShortLife {
+    const model::LocationTrace* location;
+    std::int64_t ns;
+};
+/// Those of which some was while `waiter` waited, and which are over when it is back.
+std::vector<ShortLife> short_lives_in(const Waiter& waiter, const SampledCode& code);
+
 /// How long a thread had a processor in [begin, end], if `waiter`, which is blocked, may wait for it: 0 if the next
 /// sample finds it waiting as well, or if it was in a call of MPI.
 std::int64_t running(const Waiter& waiter, const model::LocationTrace& location, const SampledCode& code);

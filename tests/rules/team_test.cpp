@@ -293,5 +293,27 @@ TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsForWaitsForOthersLikeIt)
     EXPECT_EQ(r.path_us("[blocked]"), 100 + 50) << "before it, and when all is given";
 }
 
+/// Likewise, where it is known when the others lived: then it is theirs, as far as that goes.
+TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsOfThoseThatLiveInTheWait)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId piece = functions_.add("piece", "/bin/app");
+    add_thread();
+    add_thread();
+    sample(0, 99, main, 100);
+    thread(0).off = {
+        {from_us(300), from_us(400), false}, {from_us(500), from_us(600), false}, {from_us(700), from_us(800), false}};
+    sample(1, 350, piece, 250);
+    const std::pair<std::int64_t, std::int64_t> lives[] = {{310, 390}, {510, 590}, {690, 790}};
+    for (std::size_t i = 0; i < std::size(lives); ++i) {
+        thread(i + 1).begin = from_us(lives[i].first);
+        thread(i + 1).end = from_us(lives[i].second);
+    }
+    thread(3).off = {{from_us(690), from_us(740), true}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("piece"), 80 + 100 + 70);
+    EXPECT_EQ(threads(r), "750, 120, 80, 50");
+}
+
 }  // namespace
 }  // namespace critpath::tests
