@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -28,10 +30,27 @@ constexpr Ns latency = std::chrono::milliseconds{10};
 /// Who has woken another thread may do something more before it stops: for so long at least, and at most.
 constexpr Ns looks_around = std::chrono::microseconds{100}, looks_around_at_most = std::chrono::milliseconds{5};
 
-struct Candidate {
-    const LocationTrace* location = nullptr;
-    Ns time{};  // the last one, not after the end of the wait, at which it was in its own code and had a processor
+/// What is known of a wait, and whom it leads to.
+struct Guess {
+    const LocationTrace* other = nullptr;                  // that was waited for; null: nobody who leads elsewhere
+    Ns time{};                                             // at which that one stopped to work for the waiter
+    model::LocationId source = model::LocationId::none();  // it, or who let it go on itself: a thread that calls MPI
+    bool is_doubtful = false;                              // it is not clear whether there is one
 };
+
+/// Somebody who may have been waited for.
+struct Candidate {
+    const LocationTrace* location;
+    Ns time;       // the last one, not after the end of the wait, at which it was in its own code and had a processor
+    bool stops;    // then or soon
+    Guess let_go;  // if it waited itself meanwhile, for whom at last
+};
+
+/// How long after it has let another one go on a thread may be seen to work, and that one to wait.
+struct Patience {
+    Ns latency, looks_around_at_most;
+};
+constexpr Patience patient{latency, looks_around_at_most}, strict{looks_around, looks_around};
 
 /// Where messages are received that a matched probe of another thread has found, and that probe.
 std::map<CallRef, CallRef> handed_over(const model::ProcessTrace& trace)
@@ -52,14 +71,46 @@ class Guesser
 {
 public:
     Guesser(const model::Definitions& definitions, const model::ProcessTrace& trace)
-        : definitions_(definitions), trace_(trace), handed_over_(handed_over(trace))
+        : definitions_(definitions), trace_(trace), handed_over_(handed_over(trace)), known_(trace.locations.size())
     {
+    }
+
+    /// `point`: where the waiter went on. Of all waits in the order of their ends.
+    Guess ask(const LocationTrace& waiter, const OffProcessor& wait, std::uint32_t point)
+    {
+        Guess guess;
+        if (otf2::may_be_for_thread(wait.waits_for)) {
+            guess = waited_for(waiter, wait, patient);
+            if (guess.other == nullptr)
+                guess = waited_for_message(waiter, wait, point).value_or(guess);
+        } else {
+            guess = guessed_otherwise(waiter, wait);
+        }
+        known_[index_of(waiter)].emplace_back(wait.end, guess);
+        return guess;
+    }
+
+    static bool calls_mpi(const LocationTrace& location) { return location.calls.next_call(0) < location.calls.size(); }
+
+private:
+    [[nodiscard]] std::size_t index_of(const LocationTrace& location) const
+    {
+        return static_cast<std::size_t>(&location - trace_.locations.data());
+    }
+
+    /// Others like it were for no thread. If one stops at that very moment, it was for that all the same.
+    [[nodiscard]] Guess guessed_otherwise(const LocationTrace& waiter, const OffProcessor& wait) const
+    {
+        Guess guess = waited_for(waiter, wait, strict);
+        if (guess.other == nullptr)
+            guess = {.is_doubtful = waited_for(waiter, wait, patient).other != nullptr};
+        return guess;
     }
 
     /// The thread whose matched probe found, during `wait`, the message that the waiter receives as soon as it calls
     /// MPI again: that cannot be had before, whatever the other one does then. `point`: where the waiter went on.
-    [[nodiscard]] std::optional<Candidate> waited_for_message(const LocationTrace& waiter, const OffProcessor& wait,
-                                                              std::uint32_t point) const
+    [[nodiscard]] std::optional<Guess> waited_for_message(const LocationTrace& waiter, const OffProcessor& wait,
+                                                          std::uint32_t point) const
     {
         const auto next = static_cast<std::uint32_t>(waiter.calls.next_call(point));
         const auto found = handed_over_.find({waiter.location, {next}});
@@ -70,33 +121,91 @@ public:
         if (found_at <= wait.begin || found_at > wait.end)
             return std::nullopt;
         const Ns time = std::max(worked_until(other, wait), found_at);
-        return time < wait.end - latency ? std::nullopt : std::optional(Candidate{&other, time});
+        return time < wait.end - latency ? std::nullopt : std::optional(Guess{&other, time, other.location});
     }
 
-    /// Of the threads that call MPI, if it was the last one that worked during `wait`.
-    [[nodiscard]] std::optional<Candidate> waited_for(const LocationTrace& waiter, const OffProcessor& wait) const
+    /// The last one that worked during `wait`, if it leads elsewhere.
+    [[nodiscard]] Guess waited_for(const LocationTrace& waiter, const OffProcessor& wait,
+                                   const Patience& patience) const
     {
-        Candidate last, before{nullptr, wait.begin};
+        std::vector<Candidate> candidates = find_candidates(waiter, wait, patience);
+        const bool surely = wait.is_found && wait.waits_for == otf2::WaitsFor::Thread;
+        while (!candidates.empty()) {
+            const Candidate& last = candidates.front();
+            const bool is_unclear = candidates.size() > 1 && candidates[1].time > last.time - at_once;
+            if (!is_unclear && last.stops) {
+                const bool is_jump = calls_mpi(*last.location) || leads_on(last, waiter);
+                return is_jump ? Guess{last.location, last.time, source_of(last)}
+                               : Guess{.is_doubtful = last.let_go.is_doubtful};
+            }
+            if (leave_out_sibling(candidates, is_unclear))
+                continue;
+            const auto end = candidates.begin() + (is_unclear ? 2 : 1);
+            return {.is_doubtful = std::any_of(candidates.begin(), end, [&](const Candidate& c) {
+                        return (surely || c.stops) &&
+                               (calls_mpi(*c.location) || leads_on(c, waiter) || c.let_go.is_doubtful);
+                    })};
+        }
+        return {.is_doubtful = surely};
+    }
+
+    /// The last first.
+    [[nodiscard]] std::vector<Candidate> find_candidates(const LocationTrace& waiter, const OffProcessor& wait,
+                                                         const Patience& patience) const
+    {
+        std::vector<Candidate> candidates;
         for (const LocationTrace& other : trace_.locations) {
             if (other.location == waiter.location)
                 continue;
-            const Candidate candidate{&other, worked_until(other, wait)};
-            if (candidate.time <= wait.begin)
+            const Ns time = worked_until(other, wait);
+            if (time <= wait.begin || time < wait.end - patience.latency)
                 continue;
-            if (last.location == nullptr || candidate.time > last.time)
-                before = std::exchange(last, candidate);
-            else if (candidate.time > before.time)
-                before = candidate;
+            const Then then = what_then(other, time, wait, patience.looks_around_at_most);
+            if (then != Then::Polls)
+                candidates.push_back({&other, time, then == Then::Stops, last_guess(other, wait.begin, time)});
         }
-        if (last.location == nullptr || !calls_mpi(*last.location) || last.time < wait.end - latency ||
-            (before.location != nullptr && before.time > last.time - at_once) || goes_on(last, wait))
-            return std::nullopt;
-        return last;
+        std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::time);
+        return candidates;
     }
 
-    static bool calls_mpi(const LocationTrace& location) { return location.calls.next_call(0) < location.calls.size(); }
+    /// Of its last wait, if that ended in between.
+    [[nodiscard]] Guess last_guess(const LocationTrace& location, Ns begin, Ns end) const
+    {
+        const auto& known = known_[index_of(location)];
+        const auto behind = std::ranges::lower_bound(known, end, {}, &std::pair<Ns, Guess>::first);
+        return behind == known.begin() || (behind - 1)->first <= begin ? Guess{} : (behind - 1)->second;
+    }
 
-private:
+    static model::LocationId source_of(const Candidate& candidate)
+    {
+        return calls_mpi(*candidate.location) ? candidate.location->location : candidate.let_go.source;
+    }
+    /// Not back to the waiter, which began to wait when it had let that one go on.
+    static bool leads_on(const Candidate& candidate, const LocationTrace& waiter)
+    {
+        return candidate.let_go.other != nullptr && candidate.let_go.source != waiter.location;
+    }
+
+    /// Who was let go on meanwhile, as the waiter was, is no other choice than who did it, and none at all if it goes
+    /// on with something else. False if nobody can be left out.
+    static bool leave_out_sibling(std::vector<Candidate>& candidates, bool is_unclear)
+    {
+        const auto explains = [](const Candidate& a, const Candidate& b) {
+            return b.let_go.other != nullptr && (b.let_go.other == a.location || b.let_go.other == a.let_go.other);
+        };
+        auto sibling = candidates.end();
+        if (is_unclear && explains(candidates[0], candidates[1]))
+            sibling = candidates.begin() + 1;
+        else if (is_unclear ? explains(candidates[1], candidates[0])
+                            : std::any_of(candidates.begin() + 1, candidates.end(),
+                                          [&](const Candidate& c) { return candidates[0].let_go.other == c.location; }))
+            sibling = candidates.begin();
+        if (sibling == candidates.end())
+            return false;
+        candidates.erase(sibling);
+        return true;
+    }
+
     static Ns worked_until(const LocationTrace& other, const OffProcessor& wait)
     {
         Ns time = std::min(wait.end, other.end);
@@ -121,27 +230,31 @@ private:
     /// A moment ago, by another thread: by the one that woke the waiter, most likely.
     static bool was_woken(const OffProcessor& off, Ns time)
     {
-        return !off.preempted && otf2::is_for_thread(off.waits_for) && time - off.end < at_once;
+        return !off.preempted && off.is_found && otf2::is_for_thread(off.waits_for) && time - off.end < at_once;
     }
 
-    /// It does not turn to something else, or it looks all the time whether a message has come.
-    [[nodiscard]] bool goes_on(const Candidate& candidate, const OffProcessor& wait) const
+    enum class Then {
+        Stops,
+        GoesOn,  // it does not turn to something else
+        Polls,   // it looks all the time whether a message has come
+    };
+    /// What a thread does that worked until `since`, at the end of `wait`.
+    [[nodiscard]] Then what_then(const LocationTrace& other, Ns since, const OffProcessor& wait, Ns most) const
     {
-        const auto& [other, since] = candidate;
-        const Ns more = std::clamp(wait.end - wait.begin, looks_around, looks_around_at_most);
-        auto off = std::ranges::upper_bound(other->off, since, {}, &OffProcessor::end);
+        const Ns more = std::clamp(wait.end - wait.begin, looks_around, most);
+        auto off = std::ranges::upper_bound(other.off, since, {}, &OffProcessor::end);
         Ns until = wait.end + more;
-        for (; off != other->off.end() && off->preempted && off->begin <= until; ++off)
+        for (; off != other.off.end() && off->preempted && off->begin <= until; ++off)
             until += std::max(off->end - std::max(off->begin, wait.end), Ns{});
-        const auto& calls = other->calls;
+        const auto& calls = other.calls;
         const auto at = std::ranges::lower_bound(calls.enters(), since) - calls.enters().begin();
         const std::size_t next = calls.next_call(static_cast<std::size_t>(at));
         const bool calls_soon = next < calls.size() && calls.enter(next) <= until;
         const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(at));
-        if (calls_soon && behind > 0 && is_poll(*other, next) && is_poll(*other, behind - 1))
-            return true;
-        const bool is_blocked = off != other->off.end() && off->begin <= until;
-        return other->end > until && !is_blocked && !calls_soon;
+        if (calls_soon && behind > 0 && is_poll(other, next) && is_poll(other, behind - 1))
+            return Then::Polls;
+        const bool is_blocked = off != other.off.end() && off->begin <= until;
+        return other.end > until && !is_blocked && !calls_soon ? Then::GoesOn : Then::Stops;
     }
 
     [[nodiscard]] bool is_poll(const LocationTrace& location, std::size_t call) const
@@ -153,6 +266,7 @@ private:
     const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
     std::map<CallRef, CallRef> handed_over_;
+    std::vector<std::vector<std::pair<Ns, Guess>>> known_;  // by thread: when its waits ended, ascending, and of each
 };
 
 std::optional<std::uint32_t> point_at(const LocationTrace& location, Ns time)
@@ -164,6 +278,27 @@ std::optional<std::uint32_t> point_at(const LocationTrace& location, Ns time)
     return std::nullopt;
 }
 
+struct OpenWait {
+    const LocationTrace* location;
+    const OffProcessor* off;
+    std::uint32_t point;
+};
+
+/// Outside of MPI, but those that were seen to be for something else; in the order of their ends.
+std::vector<OpenWait> waits_of(const model::ProcessTrace& trace)
+{
+    std::vector<OpenWait> waits;
+    for (const LocationTrace& location : trace.locations)
+        for (const OffProcessor& off : location.off) {
+            if (off.preempted || (off.is_found && !otf2::may_be_for_thread(off.waits_for)))
+                continue;
+            if (const auto point = point_at(location, off.end))
+                waits.push_back({&location, &off, *point});
+        }
+    std::ranges::stable_sort(waits, {}, [](const OpenWait& wait) { return wait.off->end; });
+    return waits;
+}
+
 }  // namespace
 
 std::vector<GuessedWait> guessed_waits(const model::Definitions& definitions, const model::ProcessTrace& trace)
@@ -171,21 +306,19 @@ std::vector<GuessedWait> guessed_waits(const model::Definitions& definitions, co
     std::vector<GuessedWait> result;
     if (!trace.thread_waits.empty() || std::ranges::count_if(trace.locations, Guesser::calls_mpi) < 2)
         return result;
-    const Guesser guesser(definitions, trace);
-    for (const LocationTrace& location : trace.locations)
-        for (const OffProcessor& wait : location.off) {
-            const bool may_be_for_thread = !wait.preempted && otf2::may_be_for_thread(wait.waits_for);
-            const auto point = may_be_for_thread ? point_at(location, wait.end) : std::nullopt;
-            auto other = point ? guesser.waited_for(location, wait) : std::nullopt;
-            if (point && !other)
-                other = guesser.waited_for_message(location, wait, *point);
-            if (!other)
-                continue;
-            const Ns time = std::min(wait.end - Ns{1}, other->time);
-            const auto& enters = other->location->calls.enters();
+    Guesser guesser(definitions, trace);
+    for (const auto& [location, off, point] : waits_of(trace)) {
+        const Guess guess = guesser.ask(*location, *off, point);
+        const model::CallRef waiter{location->location, {point}};
+        if (guess.other != nullptr) {
+            const Ns time = std::min(off->end - Ns{1}, guess.time);
+            const auto& enters = guess.other->calls.enters();
             const auto next = static_cast<std::uint32_t>(std::ranges::lower_bound(enters, time) - enters.begin());
-            result.push_back({{location.location, {*point}}, {{other->location->location, {next}}, time}});
+            result.push_back({waiter, {{guess.other->location, {next}}, time}});
+        } else if (guess.is_doubtful) {
+            result.push_back({waiter, {}});
         }
+    }
     return result;
 }
 

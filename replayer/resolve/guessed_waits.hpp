@@ -15,7 +15,8 @@ namespace critpath::replayer
 
 struct GuessedWait {
     model::CallRef waiter;    // the point at which it went on
-    rules::Enter waited_for;  // just before that, on another thread: where its next call or point would be
+    rules::Enter waited_for;  // just before that, on another thread: where its next call or point would be. Not valid:
+                              // it is in doubt whether there is one that leads elsewhere
 };
 
 /// In no order; none where only one thread calls MPI, or where the trace says how the threads met.

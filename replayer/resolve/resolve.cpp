@@ -63,7 +63,8 @@ void resolve_threads(const Replay& replay, std::vector<ProcessAnswers>& answers)
             answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
         if (replay.rules == Rules::Arrival)
             for (const GuessedWait& wait : guessed_waits(replay.definitions, replay.processes[p]))
-                answers[p].set(wait.waiter, {Route::Thread, wait.waited_for, 0, true});
+                answers[p].set(wait.waiter,
+                               {wait.waited_for.valid() ? Route::Thread : Route::Work, wait.waited_for, 0, true});
     }
 }
 

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,14 +78,23 @@ protected:
         };
         trace_.receives.push_back({last(to), last(to), last(from), {0}, 0, 0, 8});
     }
-    /// "0 from 1": thread 0 waited for thread 1.
+    /// "0 from 1 at 5, 2 from ?": thread 0 waited for thread 1, and for whom thread 2 did is not clear.
     std::string found()
     {
         std::vector<std::string> words;
-        for (const replayer::GuessedWait& wait : replayer::guessed_waits(definitions_, trace_))
-            words.push_back(fmt::format("{} from {} at {}", wait.waiter.location.value,
-                                        wait.waited_for.call.location.value, wait.waited_for.time.count() / 1000));
+        for (const replayer::GuessedWait& wait : replayer::guessed_waits(definitions_, trace_)) {
+            const auto& [call, time] = wait.waited_for;
+            const std::string whom = fmt::format("{} at {}", call.location.value, time.count() / 1000);
+            words.push_back(fmt::format("{} from {}", wait.waiter.location.value, call.valid() ? whom : "?"));
+        }
+        std::ranges::sort(words);
         return fmt::format("{}", fmt::join(words, ", "));
+    }
+    /// What thread i was last blocked for, as it was looked at, or as others like it were.
+    void last_was_for(std::size_t i, model::WaitsFor what, bool is_found = true)
+    {
+        thread(i).off.back().waits_for = what;
+        thread(i).off.back().is_found = is_found;
     }
 
     model::Definitions definitions_;
@@ -104,10 +114,42 @@ TEST_F(GuessedWaits, AreNotForAThreadWhereItWasSeenToWaitForSomethingElse)
     const std::size_t other = add_thread();
     call(other, 1990, 3000);
     EXPECT_EQ(found(), "0 from 1 at 1990");
-    thread(0).off[0].waits_for = model::WaitsFor::Thread;
+    last_was_for(0, model::WaitsFor::Thread);
     EXPECT_EQ(found(), "0 from 1 at 1990");
-    thread(0).off[0].waits_for = model::WaitsFor::Other;
+    last_was_for(0, model::WaitsFor::Other);
     EXPECT_EQ(found(), "");
+}
+
+// Nobody has looked at this one.
+TEST_F(GuessedWaits, AreForAThreadAfterAllWhereItStopsAtThatMoment)
+{
+    const std::size_t other = add_thread();
+    call(other, 1200, 1500);
+    call(other, 2090, 3000);
+    last_was_for(0, model::WaitsFor::Time, false);
+    EXPECT_EQ(found(), "0 from 1 at 1999");
+}
+
+TEST_F(GuessedWaits, AreInDoubtWhereOthersLikeThemWereForSomethingElse)
+{
+    const std::size_t other = add_thread();
+    call(other, 1200, 1500);
+    call(other, 2300, 3000);
+    last_was_for(0, model::WaitsFor::Time, false);
+    EXPECT_EQ(found(), "0 from ?");
+    last_was_for(0, model::WaitsFor::Time, true);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreInDoubtWhereTheyWereForAThreadAndNobodyWorked)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 3000);
+    EXPECT_EQ(found(), "");
+    last_was_for(0, model::WaitsFor::Thread);
+    EXPECT_EQ(found(), "0 from ?");
+    last_was_for(0, model::WaitsFor::Thread, false);
+    EXPECT_EQ(found(), "") << "it is not like the others";
 }
 
 // As with a barrier: the last one to come wakes several, and some are back sooner than others.
@@ -120,11 +162,79 @@ TEST_F(GuessedWaits, AreNotForAThreadThatWasWokenAsWell)
     call(woken, 700, 800);
     blocked(woken, 900, 1985);
     call(woken, 2050, 2200);
-    EXPECT_EQ(found(), "2 from 1 at 1984") << "who of the two was the last, for 0?";
-    thread(woken).off[0].waits_for = model::WaitsFor::Time;
-    EXPECT_EQ(found(), "");
-    thread(woken).off[0].waits_for = model::WaitsFor::Thread;
     EXPECT_EQ(found(), "0 from 1 at 1999, 2 from 1 at 1984");
+    last_was_for(woken, model::WaitsFor::Time);
+    EXPECT_EQ(found(), "0 from ?") << "who of the two was the last?";
+    last_was_for(woken, model::WaitsFor::Thread);
+    EXPECT_EQ(found(), "0 from 1 at 1999, 2 from 1 at 1984");
+}
+
+/// Thread 2, which does not call MPI, waits for thread 1 as thread 0 does, and is back sooner.
+class SiblingsOfGuessedWaits : public GuessedWaits
+{
+protected:
+    SiblingsOfGuessedWaits()
+    {
+        add_thread();
+        call(1, 800, 1500);
+        preempted(1, 1850, 3000);
+        call(1, 3100, 3200);
+        add_thread();
+        blocked(2, 900, 1855);
+        last_was_for(2, model::WaitsFor::Thread);
+    }
+};
+
+TEST_F(SiblingsOfGuessedWaits, LeadOnToWhoLetThemGoOn)
+{
+    blocked(2, 1995, 5000);
+    EXPECT_EQ(found(), "0 from 2 at 1995, 2 from 1 at 1850");
+}
+
+TEST_F(SiblingsOfGuessedWaits, AreNoneOfThoseIfTheyGoOn)
+{
+    EXPECT_EQ(found(), "0 from 1 at 1850, 2 from 1 at 1850");
+}
+
+TEST_F(SiblingsOfGuessedWaits, TellNothingWhereTheyWaitedForNoThread)
+{
+    last_was_for(2, model::WaitsFor::Time);
+    blocked(2, 1995, 5000);
+    EXPECT_EQ(found(), "") << "it worked last, and for nobody else";
+}
+
+// It came last, out of a sleep at which nobody looked, and was as long as the barriers.
+TEST_F(SiblingsOfGuessedWaits, HaveWorkedIfNobodySawThemWait)
+{
+    thread(1).off.clear();
+    thread(1).off.push_back({from_us(1600), from_us(1955), false});
+    thread(1).off.back().waits_for = model::WaitsFor::Thread;
+    blocked(1, 2010, 5000);
+    thread(2).off[0].end = from_us(1300);
+    blocked(2, 1310, 5000);
+    EXPECT_THAT(found(), testing::HasSubstr("0 from 1 at 1999"));
+}
+
+TEST_F(SiblingsOfGuessedWaits, LeaveADoubtWhereTheirWaitDoes)
+{
+    add_thread();
+    call(3, 800, 1500);
+    preempted(3, 1851, 3000);
+    call(3, 3100, 3200);
+    blocked(2, 1995, 5000);
+    EXPECT_EQ(found(), "0 from ?, 2 from ?") << "thread 1 or thread 3";
+}
+
+TEST_F(SiblingsOfGuessedWaits, AreNotForWhoWaitsItself)
+{
+    for (const std::size_t i : {1, 2}) {
+        thread(i).off.clear();
+        thread(i).calls = {};
+    }
+    call(1, 800, 9000);
+    blocked(2, 900, 1010);
+    blocked(2, 1995, 5000);
+    EXPECT_EQ(found(), "2 from 0 at 1000");
 }
 
 TEST_F(GuessedWaits, AreForAThreadThatEndsMeanwhile)
@@ -149,6 +259,8 @@ TEST_F(GuessedWaits, AreNotForAThreadThatGoesOn)
     call(other, 800, 1500);
     call(other, 8000, 8100);
     EXPECT_EQ(found(), "");
+    last_was_for(0, model::WaitsFor::Thread);
+    EXPECT_EQ(found(), "0 from ?");
 }
 
 // Who takes a message can not have gone on before it was found, and the other one need not stop for that.
@@ -218,6 +330,10 @@ TEST_F(GuessedWaits, AreNotForAThreadThatPollsAllTheTime)
     for (std::int64_t time = 800; time < 3000; time += 100)
         call(other, time + 10, time + 90, 1);
     EXPECT_EQ(found(), "");
+    const std::size_t last = add_thread();
+    call(last, 800, 1500);
+    call(last, 2020, 2200);
+    EXPECT_EQ(found(), "0 from 2 at 1999");
 }
 
 TEST_F(GuessedWaits, AreNotGuessedAmongSeveral)
@@ -227,6 +343,15 @@ TEST_F(GuessedWaits, AreNotGuessedAmongSeveral)
         call(other, 800, 1500);
         call(other, 2100, 2200);
     }
+    EXPECT_EQ(found(), "0 from ?");
+}
+
+TEST_F(GuessedWaits, AreInNoDoubtAmongSeveralThatDoNotCallMpi)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 3000);
+    for (int i = 0; i < 2; ++i)
+        blocked(add_thread(), 2100, 3000);
     EXPECT_EQ(found(), "");
 }
 
