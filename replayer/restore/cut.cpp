@@ -36,6 +36,13 @@ Segment segment_like(std::uint32_t location, SegmentKind kind, ContextId context
     return segment;
 }
 
+/// When the time without a processor began that ended at a point.
+Ns begin_of_wait(const model::LocationTrace& trace, Ns point)
+{
+    const auto off = std::ranges::lower_bound(trace.off, point, {}, &model::OffProcessor::end);
+    return off != trace.off.end() && off->end == point ? off->begin : point;
+}
+
 Segment as(SegmentKind kind, Segment segment)
 {
     segment.kind = static_cast<std::uint8_t>(kind);
@@ -97,7 +104,8 @@ void PieceCutter::add_lead(Segments& out)
          out);
 }
 
-/// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to
+/// Computation up to the next call, and that call; at last, what is behind the last one. A wait for which it is in
+/// doubt whether the path comes from another thread is computation of its own. Times of calls are clipped to
 /// the stretch and to each other: only clocks that contradict themselves need it.
 void PieceCutter::next_call(Segments& out)
 {
@@ -111,6 +119,14 @@ void PieceCutter::next_call(Segments& out)
     }
     const model::Calls& calls = trace_.calls;
     if (calls.is_point(call_)) {
+        if (const model::Confidence confidence = predecessors_.through[call_].confidence; is_doubtful(confidence)) {
+            const Ns until = std::clamp(calls.enter(call_), time_, end);
+            const Ns since = std::clamp(begin_of_wait(trace_, calls.enter(call_)), time_, until);
+            const ContextId context = context_before(call_);
+            add(time_, since, segment_like(location, SegmentKind::Compute, context), out);
+            add(since, until, segment_like(location, SegmentKind::Compute, context, confidence), out);
+            time_ = until;
+        }
         ++call_;
         return;
     }
