@@ -12,12 +12,12 @@
 // calls, and non-blocking all-to-all collectives when all have been; one that is held has buffered sends of more than
 // 1024 bytes end when the receiver's rank is in a call; one that goes by groups has blocking collectives between groups
 // wait for the own group, too; on a synchronous one, a root waits for all that it gives something, and whoever gives
-// something to a root waits for that (if lazy, until they are in calls). With --slow-files, collective calls on files
-// that do not wait for all may take as long as those that do. With
-// --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
-// What a simulation does not know is refused: it would have no effect, or stop each program. Says which of them have
-// false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the archive of each
-// program, and the truth about it.
+// something to a root waits for that (if lazy, until they are in calls; if held, in blocking ones, until they are in
+// any call, and for no more than 1024 bytes not at all). With --slow-files, collective calls on files that do not wait
+// for all may take as long as those that do. With --short-of-cores, calls that end epochs of one-sided communication
+// are late at random, and so is what they release. What a simulation does not know is refused: it would have no effect,
+// or stop each program. Says which of them have false-critical time, and the smallest program that shows it. With
+// --keep, DIRECTORY/SEED has the archive of each program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/mixed/mixed.hpp"

@@ -31,7 +31,7 @@ struct Machine {
     bool progress = true;    // what is under way moves on by itself; else, only while those who take part are in calls
     bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
     bool synchronous = false;  // who gives something in a rooted collective waits for those who get it, in their calls;
-                               // in a blocking one, of more than the local limit, in any call of theirs
+                               // but where sends are held, in a blocking one only of as much, and in any call of theirs
     std::int64_t file_system = 0;  // at most so much of its own work has a collective call that does not wait for all
     bool short_of_cores = false;   // calls that end epochs of windows may be late, and then so is what they release
     int ranks_a_node = 1 << 20;
@@ -50,6 +50,7 @@ struct Machine {
     {
         return collective + static_cast<std::int64_t>(bytes / bytes_a_tick);
     }
+    [[nodiscard]] bool holds_sends() const { return local_limit < eager_limit; }
     [[nodiscard]] bool is_held(SendMode mode, std::uint64_t bytes) const
     {
         return mode == SendMode::Standard && bytes > local_limit && bytes <= eager_limit;

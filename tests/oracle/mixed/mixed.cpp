@@ -156,7 +156,7 @@ std::string text(const Recipe& recipe)
 
 MixedExecution simulate(const Recipe& recipe, const Machine& machine)
 {
-    const bool holds_sends = machine.local_limit < machine.eager_limit;
+    const bool holds_sends = machine.holds_sends();
     if (!machine.progress || holds_sends)
         throw std::logic_error("where something waits until a rank is in MPI, parts depend on those behind them");
     std::vector<Part> parts = simulate_parts(recipe, machine);

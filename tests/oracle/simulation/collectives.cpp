@@ -78,7 +78,7 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     std::vector<int> takers;
     if (is_held(step))
         takers = with_receivers(world_.program, step, member, {});
-    else if (machine_.synchronous && !world_.program.first_groups.contains(step.comm))
+    else if (machine_.synchronous && !is_buffered(step) && !world_.program.first_groups.contains(step.comm))
         part.sources = with_receivers(world_.program, step, member, std::move(part.sources));
     posted->collective = CollectiveOperation{step.function,
                                              step.comm,
@@ -140,8 +140,14 @@ void Collectives::finish_when_inside(const Step& step, const std::shared_ptr<Sta
 /// the operation finds it later.
 bool Collectives::is_held(const Step& step) const
 {
-    return machine_.synchronous && step.kind == Kind::Collective && !step.part && step.bytes > machine_.local_limit &&
-           !world_.program.first_groups.contains(step.comm);
+    return machine_.synchronous && machine_.holds_sends() && step.kind == Kind::Collective && !step.part &&
+           !is_buffered(step) && !world_.program.first_groups.contains(step.comm);
+}
+
+/// On such machines, who gives so little waits for nobody.
+bool Collectives::is_buffered(const Step& step) const
+{
+    return machine_.holds_sends() && step.kind == Kind::Collective && step.bytes <= machine_.local_limit;
 }
 
 /// A lazy machine moves on only what all are in calls for.

@@ -44,6 +44,7 @@ private:
     Posted* join(const Node& call, const Step& step, int request);
     [[nodiscard]] bool stands_still(const Step& step, std::size_t needed) const;
     [[nodiscard]] bool is_held(const Step& step) const;
+    [[nodiscard]] bool is_buffered(const Step& step) const;
     void finish_when_inside(const Step& step, const std::shared_ptr<Standing>& standing,
                             const std::vector<int>& members);
     void finish(const Standing& standing);
