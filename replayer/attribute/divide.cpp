@@ -324,14 +324,21 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
         return ns - (already.contains(thread) ? already.at(thread) : 0);
     };
     std::optional<std::vector<ShortLife>> short_lives;
-    std::int64_t given = 0;
+    std::int64_t lived = 0, given = 0;
     for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
         // A thread that is over by now stands for others like it, too, which were over before they were sampled.
-        const LocationTrace* thread = rest->work.location->end > waiter.begin ? rest->work.location : nullptr;
+        const LocationTrace& sampled = *rest->work.location;
+        const LocationTrace* thread = sampled.end > waiter.begin ? &sampled : nullptr;
         const auto [ran, is_new] = running_ns.try_emplace(thread, most);
         if (is_new && thread != nullptr)
             ran->second = is_left_of(thread, running(waiter, *thread, code_));
-        const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
+        if (thread == nullptr && !short_lives) {
+            short_lives = short_lives_in(waiter, code_);
+            for (ShortLife& life : *short_lives)
+                lived += life.ns = std::max<std::int64_t>(is_left_of(life.location, life.ns), 0);
+        }
+        const bool is_known = thread == nullptr && is_begin_known(sampled);  // so of the others, too
+        const std::int64_t ns = std::min({most - given, rest->ns, is_known ? lived : ran->second});
         if (ns <= 0)
             continue;
         std::int64_t left = ns;
@@ -340,18 +347,14 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
             given += part;
             left -= part;
         };
-        if (thread == nullptr && !short_lives) {
-            short_lives = short_lives_in(waiter, code_);
-            for (ShortLife& life : *short_lives)
-                life.ns = std::max<std::int64_t>(is_left_of(life.location, life.ns), 0);
-        }
         for (std::size_t i = 0; thread == nullptr && i < short_lives->size(); ++i) {
             ShortLife& life = (*short_lives)[i];
             const std::int64_t part = std::min(left, life.ns);
             give(life.location->location, part);
             life.ns -= part;
+            lived -= part;
         }
-        give(rest->work.location->location, left);
+        give(sampled.location, left);
         rest->ns -= ns;
         ran->second -= ns;
     }

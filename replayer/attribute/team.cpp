@@ -193,16 +193,24 @@ std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>&
     return threads;
 }
 
+bool is_begin_known(const LocationTrace& location)
+{
+    return (location.samples.empty() || location.begin < location.samples.front().time) &&
+           (location.off.empty() || location.begin < location.off.front().begin) &&
+           (location.calls.size() == 0 || location.begin < location.calls.enter(0)) && location.begin < location.end;
+}
+
 std::vector<ShortLife> short_lives_in(const Waiter& waiter, const SampledCode& code)
 {
     std::vector<ShortLife> result;
     for (const LocationTrace& location : waiter.trace.locations) {
-        const auto& samples = location.samples;
-        const bool has_waited =
-            !samples.empty() && samples.front().context.valid() && code.waits_for_team(samples.front().context);
-        if (samples.size() > 1 || has_waited || location.calls.size() > 0 || location.end > waiter.back)
+        if (location.end > waiter.back || location.end <= waiter.begin || location.location == waiter.location ||
+            location.calls.size() > 0)
             continue;
-        if (const std::int64_t ns = processor_time(waiter, location); ns > 0)
+        const bool has_waited = std::ranges::any_of(location.samples, [&](const model::Sample& sample) {
+            return sample.context.valid() && code.waits_for_team(sample.context);
+        });
+        if (const std::int64_t ns = processor_time(waiter, location); ns > 0 && !has_waited)
             result.push_back({&location, ns});
     }
     return result;

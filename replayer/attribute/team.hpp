@@ -51,13 +51,15 @@ std::vector<Work> work_of_others(const Waiter& waiter, const SampledCode& code);
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const SampledCode& code);
 
-/// A thread that was over before it was sampled, or sampled again, and how long it had a processor while another one
-/// waited.
+/// Whether the trace says when a thread began, and not only what it saw first of it.
+bool is_begin_known(const model::LocationTrace& location);
+
+/// A thread that was over soon, and how long it had a processor while another one waited.
 struct ShortLife {
     const model::LocationTrace* location;
     std::int64_t ns;
 };
-/// Those of which some was while `waiter` waited, and which are over when it is back.
+/// Those that are over when `waiter` is back.
 std::vector<ShortLife> short_lives_in(const Waiter& waiter, const SampledCode& code);
 
 /// How long a thread had a processor in [begin, end], if `waiter`, which is blocked, may wait for it: 0 if the next

@@ -286,14 +286,14 @@ TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsForWaitsForOthersLikeIt)
                      {from_us(500), from_us(600), false},
                      {from_us(700), from_us(800), false}};
     sample(1, 350, piece, 250);
-    thread(1).begin = from_us(310);
+    thread(1).begin = from_us(350);  // when it is first seen
     thread(1).end = from_us(390);
     const Replayed r = run();
-    EXPECT_EQ(r.path_us("piece"), 100 + 100 + 50);
-    EXPECT_EQ(r.path_us("[blocked]"), 100 + 50) << "before it, and when all is given";
+    EXPECT_EQ(r.path_us("piece"), 40 + 100 + 100);
+    EXPECT_EQ(r.path_us("[blocked]"), 100 + 60) << "before it, and while it was not there";
 }
 
-/// Likewise, where it is known when the others lived: then it is theirs, as far as that goes.
+/// Likewise, where it is known when the others lived: then it is theirs, and no more than that.
 TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsOfThoseThatLiveInTheWait)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
@@ -311,8 +311,8 @@ TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsOfThoseThatLiveInTheWait)
     }
     thread(3).off = {{from_us(690), from_us(740), true}};
     const Replayed r = run();
-    EXPECT_EQ(r.path_us("piece"), 80 + 100 + 70);
-    EXPECT_EQ(threads(r), "750, 120, 80, 50");
+    EXPECT_EQ(r.path_us("piece"), 80 + 80 + 50);
+    EXPECT_EQ(threads(r), "790, 80, 80, 50");
 }
 
 }  // namespace
