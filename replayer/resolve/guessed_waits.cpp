@@ -46,11 +46,13 @@ struct Candidate {
     Guess let_go;  // if it waited itself meanwhile, for whom at last
 };
 
-/// How long after it has let another one go on a thread may be seen to work, and that one to wait.
+/// How long after it has let another one go on a thread may be seen to work, and that one to wait. If nobody saw the
+/// wait, it may be a sleep that ends by chance some time later; more than a slice of the processor time is rare.
 struct Patience {
     Ns latency, looks_around_at_most;
 };
-constexpr Patience patient{latency, looks_around_at_most}, strict{looks_around, looks_around};
+constexpr Patience patient{latency, looks_around_at_most}, hopeful{std::chrono::milliseconds{4}, looks_around_at_most},
+    strict{looks_around, looks_around};
 
 /// Where messages are received that a matched probe of another thread has found, and that probe.
 std::map<CallRef, CallRef> handed_over(const model::ProcessTrace& trace)
@@ -80,11 +82,11 @@ public:
     {
         Guess guess;
         if (otf2::may_be_for_thread(wait.waits_for)) {
-            guess = waited_for(waiter, wait, patient);
+            guess = wait.is_found ? waited_for(waiter, wait, patient) : guessed(waiter, wait, hopeful);
             if (guess.other == nullptr)
                 guess = waited_for_message(waiter, wait, point).value_or(guess);
         } else {
-            guess = guessed_otherwise(waiter, wait);
+            guess = guessed(waiter, wait, strict);
         }
         known_[index_of(waiter)].emplace_back(wait.end, guess);
         return guess;
@@ -98,12 +100,12 @@ private:
         return static_cast<std::size_t>(&location - trace_.locations.data());
     }
 
-    /// Others like it were for no thread. If one stops at that very moment, it was for that all the same.
-    [[nodiscard]] Guess guessed_otherwise(const LocationTrace& waiter, const OffProcessor& wait) const
+    /// Nobody saw it wait for a thread. If one stops at that very moment, it was for that all the same.
+    [[nodiscard]] Guess guessed(const LocationTrace& waiter, const OffProcessor& wait, const Patience& patience) const
     {
-        Guess guess = waited_for(waiter, wait, strict);
+        Guess guess = waited_for(waiter, wait, patience);
         if (guess.other == nullptr)
-            guess = {.is_doubtful = waited_for(waiter, wait, patient).other != nullptr};
+            guess = {.is_doubtful = guess.is_doubtful || waited_for(waiter, wait, patient).other != nullptr};
         return guess;
     }
 

@@ -141,6 +141,18 @@ TEST_F(GuessedWaits, AreInDoubtWhereOthersLikeThemWereForSomethingElse)
     EXPECT_EQ(found(), "");
 }
 
+// A sleep may end as well some milliseconds after somebody has stopped.
+TEST_F(GuessedWaits, AreInDoubtWhereNobodySawThemAndTheOtherStoppedBefore)
+{
+    blocked(0, 3000, 30'000);
+    const std::size_t other = add_thread(100'000);
+    call(other, 800, 20'000);
+    call(other, 24'000, 50'000);
+    EXPECT_EQ(found(), "0 from ?");
+    last_was_for(0, model::WaitsFor::Thread);
+    EXPECT_EQ(found(), "0 from 1 at 24000");
+}
+
 TEST_F(GuessedWaits, AreInDoubtWhereTheyWereForAThreadAndNobodyWorked)
 {
     const std::size_t other = add_thread();
