@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/support/mixed.hpp"
+#include "replayer/exchange.hpp"
 #include "replayer/peers/chosen.hpp"
 #include "replayer/peers/variance.hpp"
 
@@ -348,6 +349,14 @@ bool is_longer_with_processor(const Longer& longer)
     return longer.with_processor_ns > 0 && 4 * longer.with_processor_ns >= longer.path_ns;
 }
 
+/// Else all time is time that was not preempted. Collective.
+bool lacks_any_processors(const Replay& replay)
+{
+    return on_any(replay.comm, std::ranges::any_of(replay.processes, [](const model::ProcessTrace& trace) {
+                      return !trace.locations.empty() && !trace.locations.front().off.empty();
+                  }));
+}
+
 /// Of the variance, what persists.
 double persistent_part(const model::Stretch& s)
 {
@@ -364,7 +373,7 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
 {
     const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
     tell(replay, gaps, chosen, shares, Time::All, common, stretches);
-    if (std::ranges::none_of(longer, is_longer_with_processor))
+    if (std::ranges::none_of(longer, is_longer_with_processor) || !lacks_any_processors(replay))
         return;
     std::vector<model::Stretch> not_preempted = stretches;
     tell(replay, gaps, chosen, shares, Time::NotPreempted, common, not_preempted);
