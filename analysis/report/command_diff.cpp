@@ -11,14 +11,17 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/locate.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -207,6 +210,28 @@ std::string shown_note(std::size_t shown, std::size_t changed, std::size_t littl
     return note + ".";
 }
 
+/// Of rows of several functions, whether they have changed or not; those with the most time.
+std::vector<std::string> folded_names(const std::vector<Difference>& rows)
+{
+    constexpr std::size_t most = 3, width = 40;
+    std::map<std::string, std::int64_t> ns;
+    for (const Difference& row : rows)
+        for (const std::string& name : {row.name, row.inlined_into})
+            if (row.is_of_several && name.find('*') != std::string::npos)
+                ns[name] += row.before_ns + row.after_ns;
+    std::vector<std::pair<std::int64_t, std::string>> order;
+    for (const auto& [name, time] : ns)
+        order.emplace_back(-time, name);
+    std::ranges::sort(order);
+    std::vector<std::string> names;
+    for (const auto& [time, name] : order)
+        if (names.size() < most)
+            names.push_back(shorten_name(printable(name), width));
+        else if (names.size() == most)
+            names.emplace_back(ellipsis);
+    return names;
+}
+
 Document run_diff(const Request& request)
 {
     const std::string base = find_trace(request.arguments.text("BASE")).string();
@@ -221,6 +246,7 @@ Document run_diff(const Request& request)
     const std::optional<Renamed>& renamed = builds.program;
     std::vector<Difference> every_row = compare(before.hotspots, after.hotspots, builds, view.match);
     const std::size_t all = every_row.size();
+    const std::vector<std::string> folded = folded_names(every_row);
     auto [differences, little] =
         changed_rows(std::move(every_row), std::max(before.hotspots.path_ns, after.hotspots.path_ns));
     const std::size_t changed = differences.size();
@@ -251,11 +277,11 @@ Document run_diff(const Request& request)
     if (view.match == MatchBy::Line)
         document.notes.emplace_back("A line that has another number in the other run is another row: compare --by "
                                     "function, too.");
-    if (std::ranges::any_of(differences, &Difference::is_of_several))
+    if (!folded.empty())
         document.notes.push_back(fmt::format(
-            "*: all functions whose names differ by a number of the compiler's only, which may be another one's number "
-            "in a binary that was built anew{}.",
-            view.match == MatchBy::Line ? "" : ": compare --by line to tell them apart"));
+            "{}: one row for all functions whose names differ by a number of the compiler's only, which may be "
+            "another one's number in a binary that was built anew{}.",
+            fmt::join(folded, ", "), view.match == MatchBy::Line ? "" : ": compare --by line to tell them apart"));
     const bool is_of_binaries = std::string_view(view.by) != "rank";
     if (renamed && is_of_binaries)
         document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",

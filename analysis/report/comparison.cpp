@@ -132,7 +132,11 @@ std::string_view function_of(std::string_view name)
     for (const std::string_view mark : {".cold", ".llvm."})
         if (const std::size_t at = name.find(mark); at != 0)
             name = name.substr(0, at);
-    return binary::without_clones(name);
+    // What OpenMP runs in parallel is called a clone, too, but is another part of the function.
+    const std::size_t parallel = name.find(" [clone ._omp_");
+    if (parallel == std::string_view::npos)
+        return binary::without_clones(name);
+    return name.substr(0, name.find(" [clone ", parallel + 1));
 }
 
 /// What tells an item's function from others.

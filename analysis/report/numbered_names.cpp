@@ -45,7 +45,8 @@ bool is_number_of_compiler(std::string_view text, std::size_t at, std::size_t en
 std::string_view mark_of(std::string_view name)
 {
     const std::size_t mark = name.ends_with(']') ? name.rfind(" [") : name.npos;
-    return mark == name.npos ? std::string_view() : name.substr(mark);
+    const bool is_mark = mark != name.npos && !name.substr(mark).starts_with(" [clone ");
+    return is_mark ? name.substr(mark) : std::string_view();
 }
 
 std::string_view without_mark(std::string_view name)
@@ -89,6 +90,8 @@ std::string NumberedNames::shared(const std::string& binary, const std::string& 
     std::vector<std::string> of_one_run;
     std::ranges::set_symmetric_difference(before, after, std::back_inserter(of_one_run));
     if (before.empty() || after.empty() || std::ranges::none_of(of_one_run, is_numbered))
+        return name;
+    if (!is_numbered(name) && before.contains(name) && after.contains(name))
         return name;
     const auto has_mark = [](const std::string& one) { return !mark_of(one).empty(); };
     const bool is_marked = std::ranges::any_of(before, has_mark) || std::ranges::any_of(after, has_mark);

@@ -29,7 +29,8 @@ public:
     void add(Run run, const std::string& binary, const std::string& name);
 
     /// The name itself, if it may stand for the same function in both runs. Where the runs do not have the same ones of
-    /// those that differ by their numbers only: what stands for all of these.
+    /// those that differ by their numbers only: what stands for all of these, but for names without a number that are
+    /// in both.
     [[nodiscard]] std::string shared(const std::string& binary, const std::string& name) const;
 
 private:

@@ -163,6 +163,12 @@ TEST(Comparison, NumbersOfCompilersTellNothingInABinaryThatWasBuiltAnew)
     const auto as_before = run_in({{"main._omp_fn.0", 380}, {"main._omp_fn.1", 140}});
     EXPECT_THAT(changes(compare(before, as_before)),
                 ElementsAre("main._omp_fn.0: 390 -> 380", "main._omp_fn.1: 130 -> 140", "solve: 7 -> 0"));
+    // The regions of a C++ function are not that function.
+    EXPECT_THAT(
+        changes(compare(
+            run_in({{"f()", 324}, {"f() [clone ._omp_fn.0]", 212}}),
+            run_in({{"f()", 174}, {"f() [clone ._omp_fn.0] [clone .cold]", 130}, {"f() [clone ._omp_fn.1]", 248}}))),
+        ElementsAre("f() [clone ._omp_fn.*]: 212 -> 378 *", "f(): 324 -> 174"));
     const auto line = run_in({{"main._omp_fn.0", 390}}, 10), same_line = run_in({{"main._omp_fn.1", 392}}, 10);
     EXPECT_THAT(changes(compare(line, same_line, {}, MatchBy::Line)), ElementsAre("main._omp_fn.*: 390 -> 392 *"));
 }
@@ -175,6 +181,10 @@ TEST(Comparison, WhatAddressesTellApartIsOneRowInABinaryThatWasBuiltAnew)
     const auto with_files = run_in({{"kernel [a.c]", 220}, {"kernel [b.c]", 121}});
     EXPECT_THAT(changes(compare(old_build, new_build)), ElementsAre("kernel [*]: 338 -> 340 *"));
     EXPECT_THAT(changes(compare(with_files, new_build)), ElementsAre("kernel [*]: 341 -> 340 *"));
+    const auto two_of_one_name = run_in({{"kernel [a.c]", 440}, {"kernel [:0x1310]", 123}});
+    EXPECT_THAT(changes(compare(run_in({{"kernel [a.c]", 220}, {"kernel [:0x12d0]", 121}}), two_of_one_name)),
+                ElementsAre("kernel [*]: 121 -> 123 *", "kernel [a.c]: 220 -> 440"))
+        << "its file tells which one it is";
     EXPECT_THAT(changes(compare(with_files, run_in({{"kernel [a.c]", 223}}))),
                 ElementsAre("kernel [a.c]: 220 -> 223", "kernel [b.c]: 121 -> 0"));
 }
@@ -191,6 +201,7 @@ TEST(Comparison, NumbersOfCompilersAreKnown)
               "void each<main::{lambda(long)#*}>(long, main::{lambda(long)#*})"},
              {"main::$_0::operator()() const", "main::$_*::operator()() const"},
              {"f.3(int)", "f.*(int)"},
+             {"k::f(int) [clone ._omp_fn.0]", "k::f(int) [clone ._omp_fn.*]"},
              {"dgemm_", "dgemm_"},
              {"poly<2, 3>::at<1.5>(int)", "poly<2, 3>::at<1.5>(int)"},
              {"step2", "step2"},
