@@ -51,8 +51,7 @@ struct Candidate {
 struct Patience {
     Ns latency, looks_around_at_most;
 };
-constexpr Patience patient{latency, looks_around_at_most}, hopeful{std::chrono::milliseconds{4}, looks_around_at_most},
-    strict{looks_around, looks_around};
+constexpr Patience patient{latency, looks_around_at_most}, hopeful{std::chrono::milliseconds{4}, looks_around_at_most};
 
 /// Where messages are received that a matched probe of another thread has found, and that probe.
 std::map<CallRef, CallRef> handed_over(const model::ProcessTrace& trace)
@@ -80,14 +79,9 @@ public:
     /// `point`: where the waiter went on. Of all waits in the order of their ends.
     Guess ask(const LocationTrace& waiter, const OffProcessor& wait, std::uint32_t point)
     {
-        Guess guess;
-        if (otf2::may_be_for_thread(wait.waits_for)) {
-            guess = wait.is_found ? waited_for(waiter, wait, patient) : guessed(waiter, wait, hopeful);
-            if (guess.other == nullptr)
-                guess = waited_for_message(waiter, wait, point).value_or(guess);
-        } else {
-            guess = guessed(waiter, wait, strict);
-        }
+        Guess guess = wait.is_found ? waited_for(waiter, wait, patient) : guessed(waiter, wait);
+        if (guess.other == nullptr)
+            guess = waited_for_message(waiter, wait, point).value_or(guess);
         known_[index_of(waiter)].emplace_back(wait.end, guess);
         return guess;
     }
@@ -100,10 +94,10 @@ private:
         return static_cast<std::size_t>(&location - trace_.locations.data());
     }
 
-    /// Nobody saw it wait for a thread. If one stops at that very moment, it was for that all the same.
-    [[nodiscard]] Guess guessed(const LocationTrace& waiter, const OffProcessor& wait, const Patience& patience) const
+    /// Nobody saw it wait for a thread, and it may have slept.
+    [[nodiscard]] Guess guessed(const LocationTrace& waiter, const OffProcessor& wait) const
     {
-        Guess guess = waited_for(waiter, wait, patience);
+        Guess guess = waited_for(waiter, wait, hopeful);
         if (guess.other == nullptr)
             guess = {.is_doubtful = guess.is_doubtful || waited_for(waiter, wait, patient).other != nullptr};
         return guess;
@@ -286,13 +280,14 @@ struct OpenWait {
     std::uint32_t point;
 };
 
-/// Outside of MPI, but those that were seen to be for something else; in the order of their ends.
+/// Outside of MPI, but those that were seen to be for something else, or are like others that were; in the order of
+/// their ends.
 std::vector<OpenWait> waits_of(const model::ProcessTrace& trace)
 {
     std::vector<OpenWait> waits;
     for (const LocationTrace& location : trace.locations)
         for (const OffProcessor& off : location.off) {
-            if (off.preempted || (off.is_found && !otf2::may_be_for_thread(off.waits_for)))
+            if (off.preempted || !otf2::may_be_for_thread(off.waits_for))
                 continue;
             if (const auto point = point_at(location, off.end))
                 waits.push_back({&location, &off, *point});
