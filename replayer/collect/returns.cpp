@@ -81,7 +81,8 @@ rules::MemberInfo member_came_back_elsewhere(const Replay& replay, const Part& p
     const model::Calls& calls = calls_of(trace, own.location);
     rules::MemberInfo result{{}, {}, part.rank, false, true};
     Ns longest{0};
-    Ns until = period.until + Ns{1};
+    // Behind its own part it holds up nobody any more.
+    Ns until = std::min(period.until + Ns{1}, calls.enter(own.call.value));
     for (std::uint32_t i = 0; i < most_returns; ++i) {
         const std::size_t call = last_before(replay, calls, until, posts_look);
         if (call == calls.size() || calls.enter(call) - period.since <= longest)
@@ -94,8 +95,6 @@ rules::MemberInfo member_came_back_elsewhere(const Replay& replay, const Part& p
             result.leave = since;
         }
     }
-    if (result.enter.call == own)  // the release rule knows that already
-        result.enter = {};
     return result;
 }
 

@@ -20,7 +20,7 @@ struct Period {
 rules::MemberInfo member_came_back(const Replay& replay, const Part& part, const Period& period);
 
 /// When a member of a blocking operation came back to MPI in the period from the longest time outside since its begin,
-/// in whatever call but that of the operation itself. Not valid: as above.
+/// in whatever call before that of the operation itself. Not valid: as above.
 /// `posts_look`: calls that only post count as being in MPI.
 rules::MemberInfo member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
                                              bool posts_look);

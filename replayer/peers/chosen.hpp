@@ -89,10 +89,8 @@ struct Costliest {
 struct Longer {
     std::int64_t ns = 0;  // of whole entries, not only what is on the path
     std::int64_t peers_ns = 0;
-    std::int64_t path_ns = 0;  // likewise of what is on the path
-    // Of that, on ranks that do not so for want of a processor alone: with one they would, too, by half as much or
-    // more.
-    std::int64_t with_processor_ns = 0;
+    std::int64_t path_ns = 0;       // likewise of what is on the path
+    std::int64_t preempted_ns = 0;  // of that, by being preempted
 };
 
 struct Compared {

@@ -283,10 +283,8 @@ private:
     {
         longer.ns += ns;
         longer.peers_ns += of_process.peers_ns;
-        const std::int64_t path_ns = of_process.longer_ns(), preempted_ns = of_process.preempted_ns;
-        const bool is_all_preempted = 2 * (path_ns - preempted_ns) < preempted_ns;
-        longer.path_ns += path_ns;
-        longer.with_processor_ns += is_all_preempted ? 0 : path_ns;
+        longer.path_ns += of_process.longer_ns();
+        longer.preempted_ns += of_process.preempted_ns;
     }
 
     std::vector<model::Stretch>& sums_;

@@ -342,11 +342,11 @@ void tell(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
     compare_carriers(replay, effects, shares, stretches);
 }
 
-/// Whether ranks with a quarter of what takes longer do so with a processor, too: as much as it takes for their own
-/// reason to be told.
+/// Whether what takes longer is not for want of a processor alone: with one it would, too, by half as much or more, so
+/// that both are told. Else what persists of the rest would be said of a difference that is something else.
 bool is_longer_with_processor(const Longer& longer)
 {
-    return longer.with_processor_ns > 0 && 4 * longer.with_processor_ns >= longer.path_ns;
+    return longer.path_ns > 0 && 2 * (longer.path_ns - longer.preempted_ns) >= longer.preempted_ns;
 }
 
 /// Else all time is time that was not preempted. Collective.

@@ -126,7 +126,7 @@ CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, co
 std::optional<Ns> held_up_since(const Waiting& call, const MemberQuery& release, const CollectiveCase& instance);
 
 /// What to ask the members besides, where `found` is the answer to `release`: who let the call go when he came back to
-/// MPI elsewhere, before his part in the operation or behind it. Nothing: the call is explained.
+/// MPI elsewhere, before his part in the operation. Nothing: the call is explained.
 std::optional<MemberQuery> return_query(const MemberQuery& release, Ns held_up_since, const Predecessor& found);
 
 /// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for

@@ -115,10 +115,10 @@ TEST(Peers, OneRankIsSlowNowAndThen)
     EXPECT_EQ(s.compared_ns - s.peers_ns, steps / 7 * 500 * us);
 }
 
-/// What the machine does to all ranks, at random: each fifth time, one is preempted for longer than it works.
-std::int64_t preempted_by_chance(int rank, int step)
+/// What the machine does to all ranks, at random: each fifth time, one is preempted for so long.
+std::int64_t preempted_by_chance(int rank, int step, std::int64_t length)
 {
-    return (rank * 7919 + step * 104729) % 1009 % 5 == 0 ? 400 : 0;
+    return (rank * 7919 + step * 104729) % 1009 % 5 == 0 ? length : 0;
 }
 
 /// Of all its time, that would be chance for the most part.
@@ -126,12 +126,12 @@ TEST(Peers, OneRankHasTwiceTheWorkAlwaysOnABusyMachine)
 {
     Program p(3);
     run_steps(p, 101, [](int rank, int step) {
-        return Work{.on = rank == 1 ? 200 : 100, .preempted = preempted_by_chance(rank, step)};
+        return Work{.on = rank == 1 ? 200 : 100, .preempted = preempted_by_chance(rank, step, 100)};
     });
     const Replayed r = replay(p);
     EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
     const model::Stretch s = step_of(r);
-    EXPECT_GT(s.preempted_ns, s.processor_ns);
+    EXPECT_GT(2 * s.processor_ns, s.preempted_ns);
     EXPECT_EQ(s.noise_variance, 0);
     EXPECT_GT(s.carrier_variance, 0);
     EXPECT_EQ(s.slowest_rank, 1);
@@ -141,8 +141,21 @@ TEST(Peers, OneRankHasTwiceTheWorkAlwaysOnABusyMachine)
 TEST(Peers, WhoIsPreemptedByChanceIsSoNowAndThen)
 {
     Program p(3);
-    run_steps(p, 101, [](int rank, int step) { return Work{.on = 100, .preempted = preempted_by_chance(rank, step)}; });
+    run_steps(p, 101,
+              [](int rank, int step) { return Work{.on = 100, .preempted = preempted_by_chance(rank, step, 400)}; });
     EXPECT_LT(rank_share(step_of(replay(p))), 0.1);
+}
+
+/// A fourth more work on one rank persists, but the difference is something else.
+TEST(Peers, WhoHasSomeMoreWorkIsPreemptedByChanceAllTheSame)
+{
+    Program p(3);
+    run_steps(p, 101, [](int rank, int step) {
+        return Work{.on = rank == 1 ? 125 : 100, .preempted = preempted_by_chance(rank, step, 400)};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_GT(s.preempted_ns, 3 * s.processor_ns);
+    EXPECT_LT(rank_share(s), 0.5);
 }
 
 /// Its work is chance, and much less of the difference.
