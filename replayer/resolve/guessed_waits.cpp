@@ -27,6 +27,9 @@ using model::OffProcessor;
 constexpr Ns at_once = std::chrono::microseconds{50};
 /// Who has been woken may have to wait so long for a processor.
 constexpr Ns latency = std::chrono::milliseconds{10};
+/// And so long if nobody saw the wait, which may be a sleep that ends by chance some time later; more than a slice of
+/// the processor time is rare.
+constexpr Ns latency_if_unseen = std::chrono::milliseconds{4};
 /// Who has woken another thread may do something more before it stops: for so long at least, and at most.
 constexpr Ns looks_around = std::chrono::microseconds{100}, looks_around_at_most = std::chrono::milliseconds{5};
 
@@ -45,13 +48,6 @@ struct Candidate {
     bool stops;    // then or soon
     Guess let_go;  // if it waited itself meanwhile, for whom at last
 };
-
-/// How long after it has let another one go on a thread may be seen to work, and that one to wait. If nobody saw the
-/// wait, it may be a sleep that ends by chance some time later; more than a slice of the processor time is rare.
-struct Patience {
-    Ns latency, looks_around_at_most;
-};
-constexpr Patience patient{latency, looks_around_at_most}, hopeful{std::chrono::milliseconds{4}, looks_around_at_most};
 
 /// Where messages are received that a matched probe of another thread has found, and that probe.
 std::map<CallRef, CallRef> handed_over(const model::ProcessTrace& trace)
@@ -79,7 +75,7 @@ public:
     /// `point`: where the waiter went on. Of all waits in the order of their ends.
     Guess ask(const LocationTrace& waiter, const OffProcessor& wait, std::uint32_t point)
     {
-        Guess guess = wait.is_found ? waited_for(waiter, wait, patient) : guessed(waiter, wait);
+        Guess guess = wait.is_found ? waited_for(waiter, wait, latency) : guessed(waiter, wait);
         if (guess.other == nullptr)
             guess = waited_for_message(waiter, wait, point).value_or(guess);
         known_[index_of(waiter)].emplace_back(wait.end, guess);
@@ -97,9 +93,9 @@ private:
     /// Nobody saw it wait for a thread, and it may have slept.
     [[nodiscard]] Guess guessed(const LocationTrace& waiter, const OffProcessor& wait) const
     {
-        Guess guess = waited_for(waiter, wait, hopeful);
+        Guess guess = waited_for(waiter, wait, latency_if_unseen);
         if (guess.other == nullptr)
-            guess = {.is_doubtful = guess.is_doubtful || waited_for(waiter, wait, patient).other != nullptr};
+            guess = {.is_doubtful = guess.is_doubtful || waited_for(waiter, wait, latency).other != nullptr};
         return guess;
     }
 
@@ -121,10 +117,9 @@ private:
     }
 
     /// The last one that worked during `wait`, if it leads elsewhere.
-    [[nodiscard]] Guess waited_for(const LocationTrace& waiter, const OffProcessor& wait,
-                                   const Patience& patience) const
+    [[nodiscard]] Guess waited_for(const LocationTrace& waiter, const OffProcessor& wait, Ns most) const
     {
-        std::vector<Candidate> candidates = find_candidates(waiter, wait, patience);
+        std::vector<Candidate> candidates = find_candidates(waiter, wait, most);
         const bool surely = wait.is_found && wait.waits_for == otf2::WaitsFor::Thread;
         while (!candidates.empty()) {
             const Candidate& last = candidates.front();
@@ -147,16 +142,16 @@ private:
 
     /// The last first.
     [[nodiscard]] std::vector<Candidate> find_candidates(const LocationTrace& waiter, const OffProcessor& wait,
-                                                         const Patience& patience) const
+                                                         Ns most) const
     {
         std::vector<Candidate> candidates;
         for (const LocationTrace& other : trace_.locations) {
             if (other.location == waiter.location)
                 continue;
             const Ns time = worked_until(other, wait);
-            if (time <= wait.begin || time < wait.end - patience.latency)
+            if (time <= wait.begin || time < wait.end - most)
                 continue;
-            const Then then = what_then(other, time, wait, patience.looks_around_at_most);
+            const Then then = what_then(other, time, wait);
             if (then != Then::Polls)
                 candidates.push_back({&other, time, then == Then::Stops, last_guess(other, wait.begin, time)});
         }
@@ -235,9 +230,9 @@ private:
         Polls,   // it looks all the time whether a message has come
     };
     /// What a thread does that worked until `since`, at the end of `wait`.
-    [[nodiscard]] Then what_then(const LocationTrace& other, Ns since, const OffProcessor& wait, Ns most) const
+    [[nodiscard]] Then what_then(const LocationTrace& other, Ns since, const OffProcessor& wait) const
     {
-        const Ns more = std::clamp(wait.end - wait.begin, looks_around, most);
+        const Ns more = std::clamp(wait.end - wait.begin, looks_around, looks_around_at_most);
         auto off = std::ranges::upper_bound(other.off, since, {}, &OffProcessor::end);
         Ns until = wait.end + more;
         for (; off != other.off.end() && off->preempted && off->begin <= until; ++off)
