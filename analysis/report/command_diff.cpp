@@ -216,9 +216,8 @@ std::vector<std::string> folded_names(const std::vector<Difference>& rows)
     constexpr std::size_t most = 3, width = 40;
     std::map<std::string, std::int64_t> ns;
     for (const Difference& row : rows)
-        for (const std::string& name : {row.name, row.inlined_into})
-            if (row.is_of_several && name.find('*') != std::string::npos)
-                ns[name] += row.before_ns + row.after_ns;
+        if (!row.of_several.empty())
+            ns[row.of_several] += row.before_ns + row.after_ns;
     std::vector<std::pair<std::int64_t, std::string>> order;
     for (const auto& [name, time] : ns)
         order.emplace_back(-time, name);

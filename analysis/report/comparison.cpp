@@ -224,7 +224,9 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             const std::string file = by_line ? files.short_name(item.file) : std::string();
             Found& row = found[{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
-            row.difference.is_of_several = name != names.function || inlined_into != names.inlined_into;
+            row.difference.of_several = name != names.function               ? name
+                                        : inlined_into != names.inlined_into ? inlined_into
+                                                                             : std::string();
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;

@@ -36,7 +36,7 @@ struct Difference {
     std::int64_t before_ns = 0;    // on the path of the first run
     std::int64_t after_ns = 0;     // and of the second
     bool is_estimate = false;      // samples have found either
-    bool is_of_several = false;    // of all functions whose names differ by the number of a compiler only
+    std::string of_several = {};   // its name that stands for all which differ by the number of a compiler only
     bool could_be_missed = false;  // one run has none of it, and the other only what it could have none of, too
     Interval change{0, 0};         // ns: the 95 % interval of their difference, as far as samples are concerned
 

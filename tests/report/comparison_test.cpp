@@ -144,7 +144,7 @@ std::vector<std::string> changes(const std::vector<Difference>& found)
     std::vector<std::string> result;
     for (const Difference& d : found)
         result.push_back(fmt::format("{}: {} -> {}{}", d.name, d.before_ns / 1'000'000, d.after_ns / 1'000'000,
-                                     d.is_of_several ? " *" : ""));
+                                     d.of_several.empty() ? "" : " *"));
     std::ranges::sort(result);
     return result;
 }
