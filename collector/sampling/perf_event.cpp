@@ -563,7 +563,10 @@ Unread peek_records(const PerfEvent& event)
             break;
         }
         ++unread.records;
-        unread.samples += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
+        if (header.type == PERF_RECORD_SAMPLE) {
+            ++unread.samples;
+            unread.first_samples += position < event.first_end ? 1 : 0;
+        }
         if (header.type == PERF_RECORD_LOST) {  // where there was room again
             (position <= event.first_end ? unread.lost_first : unread.lost) += word_at(event, position + 16);
         }

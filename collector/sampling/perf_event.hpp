@@ -76,9 +76,10 @@ struct Unread {
     std::uint64_t head;     // where the next unread record will begin
     std::uint64_t records;  // of any type
     std::uint64_t samples;
-    std::uint64_t lost;         // records that the kernel says it could not write: samples, or switches;
-    std::uint64_t lost_first;   // and in the first period
-    std::uint64_t last_switch;  // on the kernel's clock; 0: there is none
+    std::uint64_t first_samples;  // of them, in the first period
+    std::uint64_t lost;           // records that the kernel says it could not write: samples, or switches;
+    std::uint64_t lost_first;     // and in the first period
+    std::uint64_t last_switch;    // on the kernel's clock; 0: there is none
 };
 
 /// The last record of a ring, if it says that the thread left its processor because it was blocked.

@@ -27,8 +27,8 @@ struct SampleFile {
     std::size_t memory_used, memory_size;
     std::uint64_t memory_samples;
     std::uint64_t file_size;  // whole records end here
-    std::uint64_t records, lost;
-    std::uint64_t lost_first;  // as in Unread
+    std::uint64_t records, samples, lost;
+    std::uint64_t first_samples, lost_first;  // as in Unread
 };
 
 void init_file(SampleFile& file);

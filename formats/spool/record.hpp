@@ -436,7 +436,7 @@ struct SpoolHeader {
     std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close
     std::uint64_t records;               // written records; 0 while open. Readers go on until Empty
-    std::uint64_t lost;                  // records (at any time) or samples that did not fit
+    std::uint64_t lost;                  // records (at any time), or samples of those of `counted`, that did not fit
     std::uint64_t thread_end;            // ns
     std::uint32_t closed;                // 1 after a regular close
     char thread_name[thread_name_size];  // as the kernel has it (pthread_setname_np), terminated; empty: not known

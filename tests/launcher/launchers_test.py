@@ -35,7 +35,9 @@ class Launchers(harness.Case):
         self.assertRegex(found, f"^{name}$")
         self.assertTrue(os.path.exists(os.path.join(self.scratch, found, "traces.otf2")), harness.describe(result))
         self.assertIn(f"cpcollect: {RANKS} ranks, ", result.err)
-        self.assertEqual(result.err.count("cpcollect: "), 2, harness.describe(result))  # and the next command
+        # On a machine with other work the thread that keeps the samples may come too late, which is said as well.
+        lines = [line for line in result.err.splitlines() if "samples were lost" not in line]
+        self.assertEqual("\n".join(lines).count("cpcollect: "), 2, harness.describe(result))  # and the next command
         return os.path.join(self.scratch, found)
 
     def test_the_library_s_own(self):

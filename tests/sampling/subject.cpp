@@ -212,13 +212,6 @@ void play_in_step(Subject& subject)
     subject.finish();
 }
 
-long switches_of_thread()
-{
-    rusage usage{};
-    getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
-}
-
 /// More than fits into the ring, before the helper comes.
 void play_alone(Subject& subject)
 {
@@ -229,7 +222,6 @@ void play_alone(Subject& subject)
             sampling::start_thread(thread);
             subject.facts["cpu_of"].push_back(burn(0.4));
             sampling::stop_thread();
-            subject.facts["switches_of"].push_back(switches_of_thread());
         }).join();
     }
     subject.facts["cpu"] = burn(2);

@@ -246,6 +246,23 @@ void play_storm(Subject& subject)
     subject.finish();
 }
 
+/// This thread and another one yield to each other, and more often than the ring has room for, before the helper comes.
+void play_storm_alone(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start_alone();
+    const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    Companion other(Companion::Is::NotSampled, sched_yield);
+    subject.facts["yields"] = repeat_for(400'000'000, sched_yield);
+    other.end();
+    sampling::start_helper();
+    subject.open();
+    usleep(50'000);  // so that it has made room, and the next record says what was lost
+    burn(0.1);
+    subject.facts["cpu"] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    subject.finish();
+}
+
 /// Two threads of one processor go from one wait to the next, and give way once in each.
 void play_short_waits(Subject& subject)
 {
@@ -403,6 +420,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"migrations", play_migrations},
         {"pause", play_pause},
         {"storm", play_storm},
+        {"storm_alone", play_storm_alone},
         {"waits", play_waits},
         {"short_waits", play_short_waits},
         {"given_up", play_given_up},

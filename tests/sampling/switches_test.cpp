@@ -71,6 +71,18 @@ TEST_F(Sampling, EachOutHasItsIn)
     EXPECT_LE(last, file.header.thread_end);
 }
 
+TEST_F(Sampling, LostSwitchesAreNoLostSamples)
+{
+    PLAY_OR_SKIP("storm_alone");
+    const File& file = files["7.0.samples"];
+    const double due = samples_in(facts["cpu"]);
+    EXPECT_LE(static_cast<double>(file.samples.size() + file.header.lost), 2 + 1.2 * due);
+    if (facts["yields"].get<std::uint64_t>() > 10 * file.switches.size()) {  // nine in ten did not fit
+        EXPECT_GT(static_cast<double>(file.samples.size() + file.header.lost), 0.7 * due);
+        EXPECT_GT(file.header.lost, 0);
+    }
+}
+
 TEST_F(Sampling, ASleepIsBlockedTimeFromItsBeginningToItsEnd)
 {
     PLAY_OR_SKIP("sleeps");
