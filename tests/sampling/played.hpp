@@ -204,7 +204,7 @@ protected:
     void play(const std::string& scenario, const std::string& sampler = "")
     {
         const std::string command =
-            "timeout -s KILL 30 " SAMPLING_SUBJECT " " + scenario + " " + directory.string() + " " + sampler;
+            "timeout -s KILL 120 " SAMPLING_SUBJECT " " + scenario + " " + directory.string() + " " + sampler;
         FILE* pipe = popen(command.c_str(), "r");
         ASSERT_NE(pipe, nullptr);
         std::string output;
