@@ -50,9 +50,10 @@ Ns completion_limit(const Waiting& call, const Member& member, const CollectiveC
     return calibration.collective_limit(member.function, c.instance->bytes, c.size) + call.threshold;
 }
 
+/// Whether nobody was gone when the last one came. Nor at that moment: nothing comes from there in no time.
 bool synchronised(const Instance& instance, Ns uncertainty)
 {
-    return instance.first_leave >= (instance.last.time - uncertainty).count();
+    return instance.first_leave > (instance.last.time - uncertainty).count();
 }
 
 /// Whether the call was over when `other` came, by clocks that tell.

@@ -326,6 +326,12 @@ TEST(Collectives, FilesAreWrittenTogetherIfTheTimesSaySo)
     q[1].finish(190);
     q.finish(180);
     EXPECT_EQ(path(q), "compute 1: 0-60 | mpi 1: 60-101 | compute 1: 101-190");
+    Program r(2);  // or in the moment in which that came
+    r[0].collective(FunctionId::MPI_File_write_all, {10, 60});
+    r[1].collective(FunctionId::MPI_File_write_all, {60, 101});
+    r[0].finish(190);
+    r.finish(180);
+    EXPECT_EQ(path(r), "compute 0: 0-10 | mpi 0: 10-60 | compute 0: 60-190");
 }
 
 // Who comes just before a long call ends may have been waited for, unless somebody had left before.

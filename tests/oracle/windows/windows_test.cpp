@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 namespace critpath::oracle::windows
 {
@@ -241,7 +243,10 @@ TEST(WindowAnalysis, KnowsNodes)
 
 TEST(MixedAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
 {
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    std::vector<std::uint32_t> seeds(programs);
+    std::iota(seeds.begin(), seeds.end(), std::uint32_t{1});
+    seeds.push_back(3776);  // one comes to write a file in the moment in which the other one has written it
+    for (const std::uint32_t seed : seeds) {
         const Judged judged = mixed::check(mixed::random_recipe(seed), {}, Weights::Known);
         EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
         EXPECT_EQ(judged.broken, "") << "seed " << seed;
