@@ -227,11 +227,12 @@ void Choices::add(SegmentKind kind, Confidence confidence, std::int64_t ns)
     } else {
         open_ns += ns;
     }
-    if (here.doubted != 0 || here.meets != 0) {
-        doubted_ns += here.doubted != 0 ? undoubted_ns + ns : 0;
+    if (here.doubted != 0) {
+        doubted_ns += undoubted_ns + ns;
         undoubted_ns = 0;
     } else {
-        undoubted_ns += ns;
+        // The time of a meeting is that of who goes on from there.
+        undoubted_ns = (here.meets != 0 ? 0 : undoubted_ns) + ns;
     }
     change = combine(change, here);
 }
