@@ -95,6 +95,21 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
     return replayer::exchange(replay.comm, requests);
 }
 
+/// Those that differ only where posts count.
+void add_returns(const InstanceName& name, const std::vector<rules::MemberInfo>& with_posts,
+                 const std::vector<rules::MemberInfo>& without, std::vector<KnownMember>& known)
+{
+    for (const rules::MemberInfo& member : with_posts)
+        known.push_back({name, member});
+    for (const rules::MemberInfo& member : without) {
+        const auto is_same = [&](const rules::MemberInfo& other) {
+            return member.enter.call == other.enter.call && member.leave == other.leave;
+        };
+        if (std::ranges::none_of(with_posts, is_same))
+            known.push_back({name, member});
+    }
+}
+
 void add_known(const Replay& replay, const Members& members, const Part& part, const InstanceName& name,
                std::vector<KnownMember>& known)
 {
@@ -105,15 +120,12 @@ void add_known(const Replay& replay, const Members& members, const Part& part, c
         break;
     }
     case Wanted::Returns:
-        known.push_back({name, member_came_back(replay, part, name.held_up)});
+        add_returns(name, member_came_back(replay, part, name.held_up, true),
+                    member_came_back(replay, part, name.held_up, false), known);
         break;
     case Wanted::OtherReturns:
-        const auto with_posts = member_came_back_elsewhere(replay, part, name.held_up, true);
-        const auto without = member_came_back_elsewhere(replay, part, name.held_up, false);
-        if (with_posts.enter.valid())
-            known.push_back({name, with_posts});
-        if (without.enter.valid() && (without.enter.call != with_posts.enter.call || without.leave != with_posts.leave))
-            known.push_back({name, without});
+        add_returns(name, member_came_back_elsewhere(replay, part, name.held_up, true),
+                    member_came_back_elsewhere(replay, part, name.held_up, false), known);
         break;
     }
 }

@@ -3,6 +3,8 @@
 #include "replayer/collect/returns.hpp"
 
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/progress.hpp"
+#include "replayer/rules/operation.hpp"
 
 #include <algorithm>
 
@@ -14,88 +16,157 @@ namespace
 
 constexpr std::uint32_t most_returns = 256;  // whoever enters MPI so often does not keep anything waiting
 
-bool looks(const Replay& replay, const model::Calls& calls, std::size_t call)
+/// The calls of a location in which it looks, also to post or not.
+class Visits
 {
-    return !rules::only_posts(replay.definitions.region(calls.context(call)).function);
-}
-
-/// The last call of a location that was entered before `time`; the number of calls if there is none.
-std::size_t last_before(const Replay& replay, const model::Calls& calls, Ns time, bool posts_look)
-{
-    std::size_t call = model::last_entered(calls, time - Ns{1});
-    for (std::uint32_t i = 0; !posts_look && call < calls.size() && i < most_returns; ++i) {
-        if (looks(replay, calls, call))
-            return call;
-        const std::size_t behind = calls.behind_last_call(call);
-        call = behind > 0 ? behind - 1 : calls.size();
+public:
+    Visits(const Replay& replay, const model::ProcessTrace& trace, const model::LocationTrace& location,
+           bool posts_look)
+        : definitions_(replay.definitions), calls_(location.calls),
+          looks_(replay.definitions, trace, location.location), posts_look_(posts_look)
+    {
     }
-    return call;
-}
 
-/// Since when all threads of the process were outside that came back at `time`.
-Ns outside_since(const Replay& replay, const model::ProcessTrace& trace, Ns time, bool posts_look)
+    [[nodiscard]] bool at(std::size_t call) const
+    {
+        return looks_.at(call) &&
+               (posts_look_ || !rules::only_posts(definitions_.region(calls_.context(call)).function));
+    }
+
+    /// The last one that was entered before `time`; the number of calls if there is none among some.
+    [[nodiscard]] std::size_t last_before(Ns time) const
+    {
+        std::size_t call = model::last_entered(calls_, time - Ns{1});
+        for (std::uint32_t i = 0; call < calls_.size() && i < most_returns; ++i) {
+            if (at(call))
+                return call;
+            const std::size_t behind = calls_.behind_last_call(call);
+            call = behind > 0 ? behind - 1 : calls_.size();
+        }
+        return calls_.size();
+    }
+
+private:
+    const model::Definitions& definitions_;
+    const model::Calls& calls_;
+    ProgressCalls looks_;
+    bool posts_look_;
+};
+
+/// The times that a member was outside in a period, and what may be asked about them.
+class TimesOutside
 {
-    Ns since = Ns::min();
-    for (const model::LocationTrace& location : trace.locations)
-        if (const std::size_t last = last_before(replay, location.calls, time, posts_look);
-            last < location.calls.size())
-            since = std::max(since, location.calls.leave(last));
-    return since;
-}
+public:
+    TimesOutside(const Period& period, std::uint32_t rank) : period_(period), rank_(rank) {}
+
+    /// The later ones first.
+    void add(const rules::Enter& enter, Ns since)
+    {
+        if (since = std::max(since, period_.since); since < enter.time)
+            times_.push_back({enter, since});
+    }
+
+    [[nodiscard]] std::vector<rules::MemberInfo> returns() const
+    {
+        std::vector<rules::MemberInfo> result;
+        if (times_.empty())
+            return result;
+        // Of those that are as long, the first one: there is no end to those of who looks at regular intervals.
+        const auto longest = std::max_element(times_.rbegin(), times_.rend(),
+                                              [](const Time& a, const Time& b) { return a.ns() < b.ns(); })
+                                 .base() -
+                             1;
+        result.push_back({longest->enter, longest->since, rank_, false, true});
+        Ns all{0};
+        for (const Time& time : times_)
+            all += time.ns();
+        for (auto time = times_.begin(); time != times_.end() && is_near_end(*time); ++time) {
+            if (time != longest && may_stand_out(*time) && result.size() <= most_late)
+                result.push_back({time->enter, time->enter.time - all, rank_, false, true, time->ns()});
+            all -= time->ns();
+        }
+        return result;
+    }
+
+private:
+    struct Time {
+        rules::Enter enter;
+        Ns since;
+        [[nodiscard]] Ns ns() const { return enter.time - since; }
+    };
+
+    static constexpr std::size_t most_late = 8;
+
+    /// Who asks waited until then; but the period may be longer by a fifth (asked_period), and tells it from others
+    /// only.
+    [[nodiscard]] bool is_near_end(const Time& time) const
+    {
+        return period_.since != Ns::min() && period_.until != Ns::max() &&
+               4 * (period_.until - time.enter.time) <= period_.until - period_.since;
+    }
+    [[nodiscard]] bool may_stand_out(const Time& time) const { return 64 * time.ns() >= period_.until - period_.since; }
+
+    Period period_;
+    std::uint32_t rank_;
+    std::vector<Time> times_;
+};
 
 }  // namespace
 
-rules::MemberInfo member_came_back(const Replay& replay, const Part& part, const Period& period)
+std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
+                                                bool posts_look)
 {
     const model::ProcessTrace& trace = replay.processes[part.process];
     const model::CollectiveCall collective = trace.collectives[part.collective];
     const model::CallRef post = collective.begin();
     const model::CallRef end = collective.call;
-    rules::MemberInfo result{{}, {}, part.rank, false, true};
     if (collective.is_blocking() || !end.valid() || post.location != end.location ||
         end.call.value - post.call.value > most_returns)
-        return result;
-    const model::Calls& calls = calls_of(trace, post.location);
-    Ns longest{0};
-    Ns since = calls.leave(post.call.value);
-    for (std::uint32_t i = post.call.value + 1; i <= end.call.value; ++i) {
-        if (calls.is_point(i))
-            continue;
-        if (calls.enter(i) > period.until)
-            break;
-        if (const Ns outside = calls.enter(i) - std::max(since, period.since); outside > longest) {
-            longest = outside;
-            result.enter = {{post.location, {i}}, calls.enter(i)};
-            result.leave = since;
-        }
-        since = calls.leave(i);
+        return {};
+    const model::LocationTrace& location = trace.locations[local_index(trace, post.location)];
+    const model::Calls& calls = location.calls;
+    const Visits visits(replay, trace, location, posts_look);
+    TimesOutside times(period, part.rank);
+    for (std::uint32_t call = end.call.value; call > post.call.value;) {
+        std::uint32_t before = call - 1;
+        while (before > post.call.value && !visits.at(before))
+            --before;
+        if (visits.at(call) && calls.enter(call) <= period.until)
+            times.add({{post.location, {call}}, calls.enter(call)}, calls.leave(before));
+        call = before;
     }
-    return result;
+    return times.returns();
 }
 
-rules::MemberInfo member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
-                                             bool posts_look)
+std::vector<rules::MemberInfo> member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
+                                                          bool posts_look)
 {
     const model::ProcessTrace& trace = replay.processes[part.process];
     const model::CallRef own = trace.collectives[part.collective].begin();
-    const model::Calls& calls = calls_of(trace, own.location);
-    rules::MemberInfo result{{}, {}, part.rank, false, true};
-    Ns longest{0};
+    const std::size_t own_location = local_index(trace, own.location);
+    const model::Calls& calls = trace.locations[own_location].calls;
+    std::vector<Visits> visits;
+    for (const model::LocationTrace& location : trace.locations)
+        visits.emplace_back(replay, trace, location, posts_look);
+    // Since when all threads of the process were outside.
+    const auto outside_since = [&](Ns time) {
+        Ns since = Ns::min();
+        for (std::size_t l = 0; l < visits.size(); ++l)
+            if (const std::size_t last = visits[l].last_before(time); last < trace.locations[l].calls.size())
+                since = std::max(since, trace.locations[l].calls.leave(last));
+        return since;
+    };
+    TimesOutside times(period, part.rank);
     // Behind its own part it holds up nobody any more.
     Ns until = std::min(period.until + Ns{1}, calls.enter(own.call.value));
-    for (std::uint32_t i = 0; i < most_returns; ++i) {
-        const std::size_t call = last_before(replay, calls, until, posts_look);
-        if (call == calls.size() || calls.enter(call) - period.since <= longest)
+    for (std::uint32_t i = 0; i < most_returns && until > period.since; ++i) {
+        const std::size_t call = visits[own_location].last_before(until);
+        if (call == calls.size() || calls.enter(call) <= period.since)
             break;
         until = calls.enter(call);
-        const Ns since = outside_since(replay, trace, until, posts_look);
-        if (const Ns outside = until - std::max(since, period.since); outside > longest) {
-            longest = outside;
-            result.enter = {{own.location, {static_cast<std::uint32_t>(call)}}, until};
-            result.leave = since;
-        }
+        times.add({{own.location, {static_cast<std::uint32_t>(call)}}, until}, outside_since(until));
     }
-    return result;
+    return times.returns();
 }
 
 }  // namespace critpath::replayer

@@ -6,6 +6,8 @@
 
 #include "replayer/collect/members.hpp"
 
+#include <vector>
+
 namespace critpath::replayer
 {
 
@@ -15,14 +17,15 @@ struct Period {
     auto operator<=>(const Period&) const = default;
 };
 
-/// When a member came back to MPI in the period from the longest time outside since its begin, between the post of a
-/// non-blocking operation and the call that completed it. Not valid: it was never outside, or that is not known.
-rules::MemberInfo member_came_back(const Replay& replay, const Part& part, const Period& period);
-
-/// When a member of a blocking operation came back to MPI in the period from the longest time outside since its begin,
-/// in whatever call before that of the operation itself. Not valid: as above.
+/// When a member came back to MPI in the period, between the post of a non-blocking operation and the call that
+/// completed it: from the longest time outside since its begin, and shortly before its end, where several times outside
+/// may have held up an operation, the last of which is no chance. None: it was never outside, or that is not known.
 /// `posts_look`: calls that only post count as being in MPI.
-rules::MemberInfo member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
-                                             bool posts_look);
+std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
+                                                bool posts_look);
+
+/// Likewise a member of a blocking operation, in whatever call before that of the operation itself.
+std::vector<rules::MemberInfo> member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
+                                                          bool posts_look);
 
 }  // namespace critpath::replayer

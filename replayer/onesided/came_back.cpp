@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/onesided/came_back.hpp"
 
+#include "replayer/pair/progress.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +23,9 @@ rules::Enter came_back(const Replay& replay, model::ProcessId process, Ns enter,
     const Ns unexplained = std::max(leave - after, enter) - enter;
     const Ns middle = enter + unexplained / 2;  // it was outside then, or not mostly
     const auto found = std::ranges::upper_bound(calls.enters(), middle) - calls.enters().begin();
-    const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(found));  // points are inside of no call
-    const std::size_t next = calls.next_call(static_cast<std::size_t>(found));
+    const ProgressCalls looks(replay.definitions, trace, main.location);
+    const std::size_t behind = looks.behind_last(static_cast<std::size_t>(found));
+    const std::size_t next = looks.next(static_cast<std::size_t>(found));
     if (next == calls.size() || calls.enter(next) >= leave)
         return {};
     const Ns outside_since = behind > 0 ? std::max(enter, calls.leave(behind - 1)) : enter;

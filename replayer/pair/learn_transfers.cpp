@@ -60,8 +60,7 @@ private:
     /// When the process came back to MPI, as moved_since().
     [[nodiscard]] Ns back_since(std::uint32_t receive, Ns start, Ns end) const
     {
-        return moved_since(calls_of(trace_, post(receive).location), post(receive).call, trace_.receives.bytes(receive),
-                           start, end);
+        return moved_since(replay_.definitions, trace_, post(receive), trace_.receives.bytes(receive), start, end);
     }
 
     void learn(std::uint32_t receive, Ns start, bool is_ender, bool is_alone)

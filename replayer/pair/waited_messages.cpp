@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/progress.hpp"
 #include "replayer/rules/message_rule.hpp"
 
 #include <algorithm>
@@ -99,14 +100,17 @@ void add_fastest(std::vector<WaitedMessage>& some, const WaitedMessage& message)
 
 }  // namespace
 
-Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end)
+Ns moved_since(const model::Definitions& definitions, const model::ProcessTrace& trace, CallRef post,
+               std::uint64_t bytes, Ns start, Ns end)
 {
     const std::int64_t part = bytes >= rules::large_message ? 8 : 2;
     constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
-    const std::size_t last = std::min(calls.size(), post.value + most_calls);
-    Ns outside_since = std::max(start, calls.leave(post.value));
-    for (std::size_t i = post.value + 1; i < last && calls.enter(i) <= end; ++i) {
-        if (calls.is_point(i))
+    const model::Calls& calls = calls_of(trace, post.location);
+    const ProgressCalls looks(definitions, trace, post.location);
+    const std::size_t last = std::min(calls.size(), post.call.value + most_calls);
+    Ns outside_since = std::max(start, calls.leave(post.call.value));
+    for (std::size_t i = post.call.value + 1; i < last && calls.enter(i) <= end; ++i) {
+        if (!looks.at(i))
             continue;
         if (part * (calls.enter(i) - outside_since) >= end - start)
             return calls.enter(i);
@@ -165,7 +169,9 @@ void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
             back[asker].push_back(
-                {q.index, moved_since(replay.trace_of(q.post.location).calls, q.post.call, q.bytes, q.start, q.end)});
+                {q.index, moved_since(replay.definitions,
+                                      replay.trace_of(replay.definitions.locations[q.post.location.value].process),
+                                      q.post, q.bytes, q.start, q.end)});
     std::map<std::tuple<ProcessId, rules::Link, int>, std::vector<WaitedMessage>> moved;
     for (const Answer& answer : replayer::exchange(replay.comm, back).items) {
         WaitedMessage m = messages[answer.index];

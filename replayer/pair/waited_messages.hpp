@@ -41,7 +41,8 @@ struct WaitedMessage {
 /// `start`, of a message until `end`; or, if the thread that posted it on one side, in the call `post`, was outside of
 /// MPI for so much of that time that it may have stood still (half; of a large message, an eighth), and back before its
 /// end, when it came back.
-Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end);
+Ns moved_since(const model::Definitions& definitions, const model::ProcessTrace& trace, model::CallRef post,
+               std::uint64_t bytes, Ns start, Ns end);
 
 /// What a process has to tell of the messages that it waited for, by size and link: the fastest ones, and of those that
 /// may have waited for the process, one of the faster ones. The fastest may have moved on by itself meanwhile. None has

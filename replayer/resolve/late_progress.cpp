@@ -5,6 +5,7 @@
 #include "replayer/exchange.hpp"
 #include "replayer/order.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/progress.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -48,8 +49,10 @@ public:
     Search(const model::Definitions& definitions, const model::ProcessTrace& trace)
         : definitions_(definitions), trace_(trace), near_(trace.locations.size())
     {
-        for (const model::LocationTrace& location : trace.locations)
+        for (const model::LocationTrace& location : trace.locations) {
             calls_.emplace_back(location.calls);
+            looks_.emplace_back(definitions, trace, location.location);
+        }
     }
 
     /// The first enter of the process that explains the end, of those that do so best. If there is none and the call
@@ -76,6 +79,8 @@ private:
             const std::size_t first = first_call(l, begin);
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
+                if (!looks_[l].at(calls.number(i)))
+                    continue;
                 const Ns time = calls.enter(i);
                 const rules::Outside outside{last_visit(time, posts_look).leave, time};
                 if (take_better(best, rules::fit(standstill, time, {&outside, 1}), l, i))
@@ -149,19 +154,22 @@ private:
         Visit last;
         for (std::size_t l = 0; l < calls_.size(); ++l)
             if (const std::size_t next = first_call(l, time); next > 0) {
-                const std::size_t call = posts_look ? next - 1 : last_look(l, next - 1);
+                const std::size_t call = last_look(l, next - 1, posts_look);
                 if (calls_[l].leave(call) > last.leave)
                     last = {calls_[l].enter(call), calls_[l].leave(call), l, call};
             }
         return last;
     }
 
-    /// The last call until `call` that does more than post; `call` if there is none among some.
-    [[nodiscard]] std::size_t last_look(std::size_t location, std::size_t call) const
+    /// The last call until `call` in which the process looks, and does more than post unless that counts; `call` if
+    /// there is none among some.
+    [[nodiscard]] std::size_t last_look(std::size_t location, std::size_t call, bool posts_look) const
     {
         for (std::size_t i = call; i + most_calls > call; --i) {
-            const model::ContextId context = trace_.locations[location].calls.context(calls_[location].number(i));
-            if (!rules::only_posts(definitions_.region(context).function))
+            const std::uint32_t number = calls_[location].number(i);
+            const model::ContextId context = trace_.locations[location].calls.context(number);
+            if (looks_[location].at(number) &&
+                (posts_look || !rules::only_posts(definitions_.region(context).function)))
                 return i;
             if (i == 0)
                 break;
@@ -172,6 +180,7 @@ private:
     const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
     std::vector<model::CallsAlone> calls_;  // by location
+    std::vector<ProgressCalls> looks_;      // likewise
     std::vector<std::size_t> near_;         // by location, where the last answer was
     std::vector<Visit> visits_;             // the latest first
     std::vector<rules::Outside> outside_;   // before each of them but the first of all

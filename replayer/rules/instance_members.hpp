@@ -16,11 +16,12 @@ namespace critpath::replayer::rules
 {
 
 struct MemberInfo {
-    Enter enter;  // asked who came back: the end of the longest time outside of MPI
-    Ns leave;     // and its begin
+    Enter enter;  // asked who came back: the end of a time outside of MPI
+    Ns leave;     // and its begin; or as long before as it was outside in several parts, of which
     std::uint32_t rank;
     bool is_root;
     bool gives;
+    Ns last_part{0};  // the last one took so long; 0: there is one only
 };
 
 class InstanceMembers

@@ -69,7 +69,9 @@ private:
         for (auto member = came.rbegin(); member != came.rend(); ++member) {
             if (member->enter.call.location == query_.call.location || !rules_.was_mostly_away(*member))
                 continue;
-            last = several++ == 0 ? &*member : last;
+            if (last == nullptr || member->last_part == Ns{0})  // a member may have several times
+                ++several;
+            last = last == nullptr ? &*member : last;
             const Ns took = rules_.took(*last);
             if (several == 1 && took <= query_.limit && rules_.unexplained() > query_.limit)
                 return last->enter;
@@ -116,7 +118,9 @@ private:
         for (auto member = candidates.rbegin(); member != candidates.rend(); ++member) {
             if (!rules_.held_up(*member))
                 continue;
-            result.last = result.several++ == 0 ? &*member : result.last;
+            if (result.last == nullptr || member->last_part == Ns{0})  // a member may have several times
+                ++result.several;
+            result.last = result.last == nullptr ? &*member : result.last;
             if (result.several > 1 &&
                 MemberRules::chance * result.several * rules_.took(*result.last) > waited + query_.completion)
                 break;

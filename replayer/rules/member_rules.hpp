@@ -49,12 +49,12 @@ public:
     /// It was outside for most of what is to be explained.
     [[nodiscard]] bool was_mostly_away(const MemberInfo& member) const
     {
-        return is_back(member) && unexplained() > Ns{0} && 2 * away(member) >= unexplained();
+        return is_back(member) && unexplained() > Ns{0} && 2 * away(member) >= unexplained() && is_no_chance(member);
     }
     /// It was outside while the call waited, for some of that.
     [[nodiscard]] bool held_up(const MemberInfo& member) const
     {
-        return is_back(member) && waited() > Ns{0} && chance * away_in_call(member) >= waited();
+        return is_back(member) && waited() > Ns{0} && chance * away_in_call(member) >= waited() && is_no_chance(member);
     }
     /// It came as long before the end as the operation takes.
     [[nodiscard]] bool fits(const MemberInfo& member) const
@@ -73,6 +73,14 @@ public:
 
     /// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
     [[nodiscard]] bool may_be_it(const MemberInfo& member, const Enter& found) const;
+
+    /// One of several times outside: whoever comes back again and again is back shortly before any moment. So it must
+    /// stand out in the last part, and have been outside for nearly all of what is to be explained.
+    [[nodiscard]] bool is_no_chance(const MemberInfo& member) const
+    {
+        return member.last_part == Ns{0} ||
+               (chance * took(member) <= member.last_part && chance * away(member) >= (chance - 1) * unexplained());
+    }
 
 private:
     [[nodiscard]] bool is_back(const MemberInfo& member) const

@@ -170,6 +170,12 @@ bool only_posts(FunctionId function)
     }
 }
 
+bool looks_at_nothing(FunctionId function)
+{
+    const SemanticClass semantic_class = functions::semantic_class(function);
+    return semantic_class == SemanticClass::Local || semantic_class == SemanticClass::RequestFree;
+}
+
 Operation unlisted_collective()
 {
     return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking};

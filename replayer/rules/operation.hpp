@@ -56,6 +56,10 @@ inline const Operation& operation(FunctionId function)
 /// do, so that what stands still goes on doing so.
 bool only_posts(FunctionId function);
 
+/// Whether the MPI library does its work in the call and looks at nothing else: to who is in it, nothing comes that
+/// waits for the process, no more than to who computes.
+bool looks_at_nothing(FunctionId function);
+
 /// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
 /// its dependencies, but if it behaved as a synchronisation it is taken for one.
 Operation unlisted_collective();

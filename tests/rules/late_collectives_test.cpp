@@ -32,6 +32,43 @@ TEST(LateCollectives, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
                        "compute 1: 504-700");
 }
 
+/// A call that does its own work looks at nothing else: it is as good as computation.
+TEST(LateCollectives, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    p[0].call(FunctionId::MPI_Pack, {300, 301});
+    p[0].wait_collective({500, 503}, posted[0]);
+    p[1].wait_collective({60, 504}, posted[1]);
+    p[2].wait_collective({400, 504}, posted[2]);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | mpi 0: 100-101 | compute 0: 101-300 | mpi 0: 300-301 | compute 0: 301-500 | "
+                       "collective? 0>1: 500-504 | compute 1: 504-700");
+}
+
+/// Rank 0 looks now and then while it computes, and each time moves the operation on a little.
+TEST(LateCollectives, WhoComesBackSeveralTimesMayBeWaitedForEachTime)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    p[0].call(FunctionId::MPI_Request_get_status, {700, 701});
+    p[0].call(FunctionId::MPI_Request_get_status, {1150, 1151});
+    p[0].call(FunctionId::MPI_Request_get_status, {1600, 1601});
+    p[0].wait_collective({2500, 2501}, posted[0]);
+    p[1].wait_collective({60, 1604}, posted[1]);
+    p[2].wait_collective({400, 1604}, posted[2]);
+    p[1].finish(2900);
+    p.finish(2600);
+    EXPECT_EQ(path(p),
+              "compute 0: 0-100 | mpi 0: 100-101 | compute 0: 101-700 | mpi 0: 700-701 | compute 0: 701-1150 | "
+              "mpi 0: 1150-1151 | compute 0: 1151-1600 | collective? 0>1: 1600-1604 | compute 1: 1604-2900");
+}
+
 /// Between groups, it is the other group that an operation waits for, to post and to come back.
 TEST(LateCollectives, NonBlockingCollectivesBetweenGroupsWaitUntilTheOthersAreBackInMpi)
 {

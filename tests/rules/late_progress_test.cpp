@@ -54,6 +54,23 @@ TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
               "| compute 0: 600-700");
 }
 
+/// A call that does its own work begins no transfer, and between two of them nobody is back.
+TEST(LateProgress, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
+{
+    for (const FunctionId function : {FunctionId::MPI_Pack, FunctionId::MPI_Reduce_local, FunctionId::MPI_Free_mem}) {
+        Program p(2);
+        show_large_transfer(p);
+        const Request received = p[1].irecv({110, 111}, 0, large_bytes);
+        p[1].call(function, {300, 301});
+        p[1].wait({500, 600}, received);
+        p[0].ssend({120, 600}, 1, large_bytes);
+        p[0].finish(700);
+        p[1].finish(650);
+        EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-300 | mpi 1: 300-301 | "
+                           "compute 1: 301-500 | transfer 1>0: 500-600 | compute 0: 600-700");
+    }
+}
+
 /// A receiver that has not been in MPI since both posted cannot have begun. If it has, if the rest is no transfer as
 /// they are, or the longer part, it may have been something else.
 TEST(LateProgress, ASendThatCannotHaveBegunBeforeIsNotInDoubt)

@@ -84,7 +84,7 @@ TEST(LetGo, WhoComesBackMayDoSoInAnyCallThatDoesMoreThanPost)
 {
     Program p(2);
     p[0].rooted(bcast, {24, 1003}, 0, 4000);
-    p[1].collective(FunctionId::MPI_Barrier, {1000, 1001}, Program::self());
+    p[1].call(FunctionId::MPI_Request_get_status, {1000, 1001});
     p[1].rooted(bcast, {1100, 1102}, 0, 4000);
     p[0].finish(1300);
     p.finish(1200);
@@ -93,13 +93,29 @@ TEST(LetGo, WhoComesBackMayDoSoInAnyCallThatDoesMoreThanPost)
     q[0].rooted(bcast, {24, 1003}, 0, 4000);
     q[0].send({1010, 1011}, 1);
     const Request request = q[1].irecv({600, 601}, 0);
-    q[1].collective(FunctionId::MPI_Barrier, {1000, 1001}, Program::self());
+    q[1].call(FunctionId::MPI_Request_get_status, {1000, 1001});
     q[1].rooted(bcast, {1100, 1102}, 0, 4000);
     q[1].wait({1110, 1111}, request);
     q[0].finish(1300);
     q.finish(1200);
     EXPECT_EQ(path(q), "compute 1: 0-600 | mpi 1: 600-601 | compute 1: 601-1000 | collective? 1>0: 1000-1003 | "
                        "compute 0: 1003-1010 | mpi 0: 1010-1011 | compute 0: 1011-1300");
+}
+
+/// Nor do those look that do their own work, as what is collective on a communicator of one process does.
+TEST(LetGo, NobodyIsLetGoInCallsThatDoTheirOwnWork)
+{
+    Program p(2);
+    p[0].rooted(bcast, {24, 1003}, 0, 4000);
+    p[1].call(FunctionId::MPI_Pack, {600, 601});
+    p[1].collective(FunctionId::MPI_Barrier, {700, 701}, Program::self());
+    p[1].call(FunctionId::MPI_Request_get_status, {1000, 1001});
+    p[1].rooted(bcast, {1100, 1102}, 0, 4000);
+    p[0].finish(1300);
+    p.finish(1200);
+    EXPECT_EQ(path(p),
+              "compute 1: 0-600 | mpi 1: 600-601 | compute 1: 601-700 | mpi 1: 700-701 | compute 1: 701-1000 | "
+              "collective? 1>0: 1000-1003 | compute 0: 1003-1300");
 }
 
 /// What a member of a reduction gives is taken when the root is back.

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns in which of its calls a process looks at what the others want of it, so that what stood still goes on.
+// (docs/ALGORITHM, "Late progress")
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <cstddef>
+
+namespace critpath::replayer
+{
+
+/// Of one location of `trace`. Must not outlive what it is made from.
+class ProgressCalls
+{
+public:
+    ProgressCalls(const model::Definitions& definitions, const model::ProcessTrace& trace, model::LocationId location);
+
+    /// Whether the library looks in this call; not in one that only does its own work (MPI_Pack), not even an operation
+    /// that is collective on a communicator of this process alone. Points are no calls.
+    [[nodiscard]] bool at(std::size_t call) const;
+
+    /// One more than the last call among the first `end` in which it looks; 0 if there is none among some.
+    [[nodiscard]] std::size_t behind_last(std::size_t end) const;
+    /// The first call from `begin` on in which it looks; the number of calls if there is none among some.
+    [[nodiscard]] std::size_t next(std::size_t begin) const;
+
+private:
+    [[nodiscard]] bool is_of_one(std::size_t call) const;
+
+    const model::Definitions& definitions_;
+    const model::ProcessTrace& trace_;
+    const model::Calls& calls_;
+    model::LocationId location_;
+};
+
+}  // namespace critpath::replayer
