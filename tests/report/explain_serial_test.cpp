@@ -72,6 +72,69 @@ TEST(ExplainSerial, WhatNoOtherRankDoesIsSerialIfTheyWait)
     EXPECT_THAT(sentence(p), Not(HasSubstr("let them")));
 }
 
+/// Ranks 1 and 3 take turns in a loop around one call: of 100 times, each has half, while the other has nothing to do.
+model::Profile turns()
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.gaps = s.compared = s.slowest = 100;
+    s.much_longer = 99;
+    s.peers_ns = ms / 10;
+    s.processor_ns = s.compared_ns - s.peers_ns;
+    s.others_at_work_ns = 0;
+    s.rank_variance = s.carrier_variance = 0;
+    s.noise_variance = 10;
+    s.costliest_ns = 11 * ms;
+    s.costliest_rank = 3;
+    s.costliest_length_ns = 11 * ms;
+    p.stretch_shares = {{0, {1}, 450 * ms, 50, 450 * ms}, {0, {3}, 550 * ms, 50, 549 * ms}};
+    return p;
+}
+
+/// How many times as long as nothing it takes says nothing of the program.
+TEST(ExplainSerial, RanksThatTakeTurnsHaveNothingToBeComparedWith)
+{
+    const model::Profile p = turns();
+    const report::Explanation e = explain(p, 0);
+    EXPECT_EQ(e.verdict, Verdict::Serial);
+    EXPECT_TRUE(e.takes_turns);
+    EXPECT_FALSE(e.cause.has_value());
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Ranks take turns here: 99 of 100 times one of them has work, and the others have next to "
+                          "nothing at this place. While one rank computes here, the others compute for 0 % of that "
+                          "time, in the mean, and wait or communicate else: let them do a part of it, or something "
+                          "else meanwhile."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("peers")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("noise")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all once")));
+    EXPECT_THAT(e.headline(), HasSubstr(": ranks take turns, serial"));
+}
+
+TEST(ExplainSerial, OthersThatHaveSomethingToDoTakeNoTurns)
+{
+    model::Profile p = turns();
+    p.stretches[0].others_at_work_ns = 150 * ms;  // at other places
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr("as long as on its peers"));
+
+    p = turns();
+    p.stretches[0].peers_ns = 200 * ms;  // there
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
+/// Most of the times nobody has much to do: this is noise, even if nothing else takes any time.
+TEST(ExplainSerial, WhatHappensNowAndThenIsNoTurn)
+{
+    model::Profile p = turns();
+    p.stretches[0].much_longer = 20;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr("20 of 100 times it takes half as long again, or more"));
+
+    p = turns();
+    p.stretch_shares[0].longer_ns = 9 * ms;  // hardly another rank has a turn
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
 /// Of others than the first threads nobody knows what they do meanwhile.
 TEST(ExplainSerial, IsNotSaidOfThreadsThatAreNotLookedAt)
 {

@@ -115,6 +115,14 @@ std::string reasons_in_words(const Explanation& e)
     return fmt::format("{}.{}", parts_in_words(e, e), e.named ? rank_in_words(*e.named, e) : "");
 }
 
+std::string taking_turns_in_words(const model::Stretch& s)
+{
+    return fmt::format(" Ranks take turns here: {} of {} times one of them has work, and the others have next to "
+                       "nothing at this place.",
+                       count_text(static_cast<std::uint64_t>(s.much_longer)),
+                       count_text(static_cast<std::uint64_t>(s.compared)));
+}
+
 /// Of what is compared.
 std::string subject(const Explanation& e)
 {
@@ -135,6 +143,8 @@ std::string comparison_in_words(const Explanation& e)
         words = " It takes as long on its peers.";
     } else if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.takes_turns) {
+        words = taking_turns_in_words(s);
     } else if (e.verdict == Verdict::Serial) {
         words = " Its peers take as long, but not at the same time.";
     } else if (e.verdict == Verdict::Unequal) {

@@ -3,6 +3,7 @@
 #include "analysis/report/explain/explain.hpp"
 
 #include "analysis/report/computed_time.hpp"
+#include "analysis/report/explain/causes.hpp"
 #include "analysis/report/explain/misses.hpp"
 #include "analysis/report/explain/place.hpp"
 #include "analysis/report/hotspots.hpp"
@@ -278,6 +279,8 @@ Verdict judge(const Explanation& e)
         return Verdict::Shorter;
     if (!e.persistent || !knows_chance(*e.stretch))
         return Verdict::Rare;
+    if (e.takes_turns)
+        return Verdict::Serial;
     if (is_transient(e))  // how often it does so, one time on the path does not say
         return e.stretch->compared > 1 ? Verdict::Transient : Verdict::Rare;
     if (e.has_faster_ranks())
@@ -345,43 +348,6 @@ std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::siz
     return reasons;
 }
 
-/// Which factors that cannot be divided further are in this one.
-unsigned inside(Factor factor)
-{
-    constexpr unsigned instructions = 1, cycles = 2, frequency = 4, preempted = 8, blocked = 16;
-    constexpr unsigned of[] = {instructions,
-                               cycles,
-                               frequency,
-                               cycles | frequency,
-                               instructions | cycles,
-                               instructions | cycles | frequency,
-                               preempted,
-                               blocked,
-                               instructions | cycles | frequency,
-                               blocked,
-                               instructions | cycles | frequency | preempted | blocked};
-    return of[static_cast<std::size_t>(factor)];
-}
-
-double part_by(const Reason& reason, Factor cause)
-{
-    double sum = 0;
-    for (std::size_t i = 0; i < factors; ++i)
-        sum += (inside(Factor(i)) & inside(cause)) != 0 ? reason.parts[i] : 0;
-    return sum;
-}
-
-/// What makes most of the one makes little of the other.
-bool has_another_reason(const Reason& one, const Reason& other)
-{
-    if (!one.cause || !other.cause || one.cause == other.cause)
-        return false;
-    if (one.cause == Factor::PageFaults || other.cause == Factor::PageFaults)
-        return true;
-    return (inside(*one.cause) & inside(*other.cause)) == 0 &&
-           2 * part_by(other, *one.cause) < part_by(other, *other.cause);
-}
-
 /// What all on the path take longer together may be true of none of them: who is blocked always is the peer of those
 /// who work more now and then. What is said of one rank must be its own.
 void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool are_samples_forgotten, Explanation& e)
@@ -402,35 +368,6 @@ void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool a
         return;
     e.named = *own;
     e.cause = own->cause;
-}
-
-/// Work, to lack a processor, and to be blocked.
-Factor kind_of(Factor factor)
-{
-    return factor < Factor::Preempted || factor == Factor::PageFaults ? Factor::Processor : factor;
-}
-
-/// Of those of another kind than the cause, the largest, if it is nearly as large.
-std::optional<Factor> second_cause(const Explanation& e)
-{
-    constexpr double nearly_as_large = 0.5;
-    if (!e.cause || e.other || *e.cause == Factor::Threads || *e.cause == Factor::Time || e.is_blocked_for_threads())
-        return std::nullopt;
-    const Reason& reason = e.reason();
-    const auto part_of = [&](Factor kind) {
-        return kind == Factor::Processor ? on_processor_part(reason) : reason.parts[static_cast<std::size_t>(kind)];
-    };
-    const Factor first = kind_of(*e.cause);
-    std::optional<Factor> second;
-    for (const Factor kind : {Factor::Processor, Factor::Preempted, Factor::Blocked})
-        if (kind != first && part_of(kind) >= std::max(balanced_within, nearly_as_large * part_of(first)) &&
-            (!second || part_of(kind) > part_of(*second)))
-            second = kind;
-    if (second != Factor::Processor)
-        return second;
-    const auto largest = std::max_element(reason.parts.begin(), reason.parts.begin() + std::size_t(Factor::Preempted));
-    const auto factor = static_cast<std::size_t>(largest - reason.parts.begin());
-    return reason.is_certain(factor) ? std::optional(Factor(factor)) : std::nullopt;
 }
 
 PageFaults page_faults(const model::Profile& profile, std::size_t stretch)
@@ -595,6 +532,17 @@ bool Explanation::are_others_idle() const
     return others_at_work && *others_at_work * less_to_do < hardly;
 }
 
+bool Explanation::are_others_waiting_for_turns() const
+{
+    constexpr double next_to_nothing = 0.1;  // of its time: what they work meanwhile, there or elsewhere
+    constexpr double nearly_all = 0.9;       // of what takes longer: that is no turn of others
+    const bool have_nothing =
+        others_at_work && *others_at_work < next_to_nothing &&
+        static_cast<double>(stretch->peers_ns) < next_to_nothing * static_cast<double>(stretch->compared_ns);
+    return have_nothing && is_transient(*this) && !is_mostly_once() && longer_share < nearly_all &&
+           part(stretch->much_longer, stretch->compared) >= most_from;
+}
+
 double Explanation::mean_times_of_others() const
 {
     return static_cast<double>(stretch->all_times - stretch->most_times) /
@@ -663,7 +611,11 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
             share_of(std::max(e.stretch->rank_variance, e.stretch->carrier_variance), e.stretch->noise_variance);
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
+    e.takes_turns = e.are_others_waiting_for_turns();
     e.verdict = judge(e);
+    e.takes_turns = e.takes_turns && e.verdict == Verdict::Serial;
+    if (e.takes_turns)
+        static_cast<Reason&>(e) = {};
     look_at_longer_ranks(profile, stretch, e);
     if (e.is_of_longer_ranks)
         e.verdict = judge(e);
@@ -675,7 +627,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     const bool are_samples_forgotten = takes_longer && is_transient(e) && is_told_by_samples(*e.stretch);
     if (are_samples_forgotten)
         forget_samples(e);
-    else if (e.stretch->compared > 0)
+    else if (e.stretch->compared > 0 && !e.takes_turns)
         add_untold(e);
     tell_ranks_apart(profile, stretch, are_samples_forgotten, e);
     e.second = second_cause(e);

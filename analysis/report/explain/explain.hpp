@@ -26,7 +26,7 @@ namespace critpath::report
 enum class Verdict : std::uint8_t {
     NoPeers,         // nothing to compare it with, or most of it
     Balanced,        // the others take as long
-    Serial,          // likewise, but not at the same time
+    Serial,          // likewise, but not at the same time; or one after the other, around the same call
     Unequal,         // likewise together, but ranks that differ are on the path by turns, and each other's peers
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
@@ -239,6 +239,9 @@ struct Explanation : Reason {
     // The part of its time that the other ranks work, too, in the mean, with their first threads; not known where other
     // threads than these call MPI, nor if there is no other rank.
     std::optional<double> others_at_work;
+    // One rank after the other has work around the same call, where the others then have next to nothing: there is
+    // nothing to compare it with, and nothing of a Reason is left. What is known of peers tells no more than that.
+    bool takes_turns = false;
     // What the path computes more than the busiest of the ranks that do not take longer here, or than the mean rank if
     // that is more: a part of the path. Where all ranks have much to do, in the whole run, nothing else can be gained.
     // Not known where ranks do not compare, nor where none takes longer.
@@ -308,6 +311,8 @@ struct Explanation : Reason {
     [[nodiscard]] bool is_lack_of_threads() const;
     /// Whether the others hardly work meanwhile, and that is not just because they have less to do there.
     [[nodiscard]] bool are_others_idle() const;
+    /// Whether they are so because it is another rank's turn, most of the times.
+    [[nodiscard]] bool are_others_waiting_for_turns() const;
     /// How often the ranks come to the place that do so, but for the one that does most often; their mean.
     [[nodiscard]] double mean_times_of_others() const;
     /// Whether that one comes much more often, and so has more of this work.

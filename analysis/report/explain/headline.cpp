@@ -181,8 +181,9 @@ std::string by_how_much(const Explanation& e)
     case Verdict::NoPeers:
         return "";
     case Verdict::Balanced:
-    case Verdict::Serial:
         return "its peers take as long";
+    case Verdict::Serial:
+        return e.takes_turns ? "ranks take turns" : "its peers take as long";
     case Verdict::Unequal:
         return unequal_ranks(e);
     case Verdict::FasterRanks:

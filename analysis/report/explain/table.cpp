@@ -61,7 +61,7 @@ Cell function_inlined(const Explanation& e, std::size_t i)
 /// In tables only: with a sign, or as times.
 Cell change_cell(const Explanation& e)
 {
-    if (e.stretch->compared == 0)
+    if (e.stretch->compared == 0 || e.takes_turns)
         return {};
     const double excess = e.verdict == Verdict::Unequal ? e.slowest_by_fastest() - 1 : e.excess;
     return excess < by_times_from ? fmt::format("{:+.1f} %", excess * 100) : fmt::format("x {:.1f}", excess + 1);
@@ -134,7 +134,7 @@ const StretchColumn stretch_columns[] = {
     {{"rank_percent", "on it %"}, [](const Shown& x) -> Cell { return Share{x.e.rank_share}; }},
     {{"", "Longer"}, [](const Shown& x) -> Cell { return change_cell(x.e); }},
     {{"excess_percent", ""},
-     [](const Shown& x) -> Cell { return x.s.compared > 0 ? Cell(Share{x.e.excess}) : Cell(); }},
+     [](const Shown& x) -> Cell { return x.s.compared > 0 && !x.e.takes_turns ? Cell(Share{x.e.excess}) : Cell(); }},
     {{"verdict", "Verdict", Align::Left}, [](const Shown& x) -> Cell { return std::string(name(x.e.verdict)); }},
     {{"", "Place", Align::Left, Fit::Middle}, [](const Shown& x) -> Cell { return place(x); }},
     {{"cause", ""}, [](const Shown& x) -> Cell { return x.e.cause ? Cell(std::string(name(*x.e.cause))) : Cell(); }},

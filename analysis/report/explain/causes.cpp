@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/explain/causes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// Which factors that cannot be divided further are in this one.
+unsigned inside(Factor factor)
+{
+    constexpr unsigned instructions = 1, cycles = 2, frequency = 4, preempted = 8, blocked = 16;
+    constexpr unsigned of[] = {instructions,
+                               cycles,
+                               frequency,
+                               cycles | frequency,
+                               instructions | cycles,
+                               instructions | cycles | frequency,
+                               preempted,
+                               blocked,
+                               instructions | cycles | frequency,
+                               blocked,
+                               instructions | cycles | frequency | preempted | blocked};
+    return of[static_cast<std::size_t>(factor)];
+}
+
+double part_by(const Reason& reason, Factor cause)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < factors; ++i)
+        sum += (inside(Factor(i)) & inside(cause)) != 0 ? reason.parts[i] : 0;
+    return sum;
+}
+
+/// Work, to lack a processor, and to be blocked.
+Factor kind_of(Factor factor)
+{
+    return factor < Factor::Preempted || factor == Factor::PageFaults ? Factor::Processor : factor;
+}
+
+}  // namespace
+
+bool has_another_reason(const Reason& one, const Reason& other)
+{
+    if (!one.cause || !other.cause || one.cause == other.cause)
+        return false;
+    if (one.cause == Factor::PageFaults || other.cause == Factor::PageFaults)
+        return true;
+    return (inside(*one.cause) & inside(*other.cause)) == 0 &&
+           2 * part_by(other, *one.cause) < part_by(other, *other.cause);
+}
+
+std::optional<Factor> second_cause(const Explanation& e)
+{
+    constexpr double nearly_as_large = 0.5;
+    if (!e.cause || e.other || *e.cause == Factor::Threads || *e.cause == Factor::Time || e.is_blocked_for_threads())
+        return std::nullopt;
+    const Reason& reason = e.reason();
+    const auto part_of = [&](Factor kind) {
+        return kind == Factor::Processor ? on_processor_part(reason) : reason.parts[static_cast<std::size_t>(kind)];
+    };
+    const Factor first = kind_of(*e.cause);
+    std::optional<Factor> second;
+    for (const Factor kind : {Factor::Processor, Factor::Preempted, Factor::Blocked})
+        if (kind != first && part_of(kind) >= std::max(balanced_within, nearly_as_large * part_of(first)) &&
+            (!second || part_of(kind) > part_of(*second)))
+            second = kind;
+    if (second != Factor::Processor)
+        return second;
+    const auto largest = std::max_element(reason.parts.begin(), reason.parts.begin() + std::size_t(Factor::Preempted));
+    const auto factor = static_cast<std::size_t>(largest - reason.parts.begin());
+    return reason.is_certain(factor) ? std::optional(Factor(factor)) : std::nullopt;
+}
+
+}  // namespace critpath::report
