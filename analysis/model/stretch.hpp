@@ -7,6 +7,7 @@
 
 #include "analysis/model/ids.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,10 +59,18 @@ struct Difference {
     std::int64_t frequency_error_ns = 0;
     std::int64_t instruction_time_error_ns = 0;
     std::int64_t all_cycles_error_ns = 0;
+    // Likewise, of the parts that are work together, and of the others, by how these differ from one gap to the next:
+    // what one gap of many makes may be nothing another time.
+    std::int64_t work_spread_ns = 0;
+    std::int64_t preempted_spread_ns = 0;
+    std::int64_t blocked_spread_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
 
     [[nodiscard]] std::int64_t longer_ns() const { return compared_ns - peers_ns; }
+    /// What of it is work, whatever makes that longer.
+    [[nodiscard]] std::int64_t work_ns() const { return longer_ns() - preempted_ns - blocked_ns; }
+    /// Of other gaps, which vary by themselves.
     void add(const Difference& more);
 };
 
@@ -90,14 +99,25 @@ inline constexpr DifferenceNumber difference_numbers[] = {
     {"frequency_error_ns", &Difference::frequency_error_ns},
     {"instruction_time_error_ns", &Difference::instruction_time_error_ns},
     {"all_cycles_error_ns", &Difference::all_cycles_error_ns},
+    {"work_spread_ns", &Difference::work_spread_ns},
+    {"preempted_spread_ns", &Difference::preempted_spread_ns},
+    {"blocked_spread_ns", &Difference::blocked_spread_ns},
     {"page_faults", &Difference::page_faults},
     {"peers_page_faults", &Difference::peers_page_faults},
 };
 
+/// Those that are no sums.
+inline constexpr std::int64_t Difference::*spreads[] = {&Difference::work_spread_ns, &Difference::preempted_spread_ns,
+                                                        &Difference::blocked_spread_ns};
+
 inline void Difference::add(const Difference& more)
 {
+    const Difference before = *this;
     for (const DifferenceNumber& number : difference_numbers)
         this->*number.member += more.*number.member;
+    for (std::int64_t Difference::*spread : spreads)
+        this->*spread =
+            std::llround(std::hypot(static_cast<double>(before.*spread), static_cast<double>(more.*spread)));
 }
 
 /// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
@@ -167,6 +187,7 @@ struct Stretch : Difference {
     std::int64_t ranks = 0;
     std::int64_t nodes = 0;
     std::int64_t occurrences = 0;    // that were looked at
+    std::int64_t not_preempted = 0;  // 1: all of these are of the time without what is preempted, which is chance
     std::int64_t rank_variance = 0;  // between ranks, the same in all occurrences
     std::int64_t noise_variance = 0;
     std::int64_t carrier_variance = 0;    // between the ranks that are slower on the path and all others
@@ -178,8 +199,9 @@ struct Stretch : Difference {
     std::int64_t fastest_rank = -1;  // likewise
     std::int64_t fastest_time = 0;   // what it takes, in 1e-9 of what the slowest one takes
 
-    // The gap on the path, of those that are compared, that takes most longer than its peers:
-    std::int64_t costliest_ns = 0;        // longer; 0: none does
+    // The gap on the path, of those that are compared, that takes most longer than its peers; where none has peers, the
+    // one that takes longest:
+    std::int64_t costliest_ns = 0;        // longer, or all of it; 0: none does
     std::int64_t costliest_rank = -1;     // of several, the first, and the first there; -1: none
     std::int64_t costliest_begin_ns = 0;  // since the run began
     std::int64_t costliest_length_ns = 0;
@@ -234,6 +256,9 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"frequency_error_ns", &Stretch::frequency_error_ns},
     {"instruction_time_error_ns", &Stretch::instruction_time_error_ns},
     {"all_cycles_error_ns", &Stretch::all_cycles_error_ns},
+    {"work_spread_ns", &Stretch::work_spread_ns},
+    {"preempted_spread_ns", &Stretch::preempted_spread_ns},
+    {"blocked_spread_ns", &Stretch::blocked_spread_ns},
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
     {"migrations", &Stretch::migrations},
@@ -254,6 +279,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"ranks", &Stretch::ranks},
     {"nodes", &Stretch::nodes},
     {"occurrences", &Stretch::occurrences},
+    {"not_preempted", &Stretch::not_preempted},
     {"rank_variance", &Stretch::rank_variance},
     {"noise_variance", &Stretch::noise_variance},
     {"carrier_variance", &Stretch::carrier_variance},

@@ -9,6 +9,7 @@
 #include "replayer/peers/gaps.hpp"
 #include "replayer/peers/notable.hpp"
 #include "replayer/peers/spans.hpp"
+#include "replayer/peers/spread.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -70,10 +71,10 @@ struct Uncounted {
     std::int64_t per_log_ns = 0;    // what they take longer for each unit of the logarithm of a factor
 };
 
-/// Of the gaps of a place on the path, the one that takes most longer than its peers; of several, the first of the
-/// first process.
+/// Of the gaps of a place on the path, the one that takes most longer than its peers, or just longest; of several, the
+/// first of the first process.
 struct Costliest {
-    std::int64_t longer_ns = 0;  // 0: none does
+    std::int64_t longer_ns = 0;  // or all of it on the path; 0: none does
     std::int64_t process = -1;
     std::int64_t begin_ns = 0, length_ns = 0;
 
@@ -97,6 +98,8 @@ struct Compared {
     std::vector<Longer> longer;                     // by place
     std::vector<model::StretchShare> shares;        // of the owned processes
     std::vector<Costliest> costliest;               // by place, of the owned processes
+    std::vector<Costliest> longest;                 // likewise, whatever their peers take
+    std::vector<Spread> spreads;                    // by place, of the owned processes
     std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes
     NotableRanks notable;
 };

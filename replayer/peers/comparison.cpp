@@ -180,6 +180,7 @@ struct Accounts {
     model::Stretch& of_all;  // but for its Difference, which is the sum of those
     model::Difference& of_process;
     Uncounted& uncounted;
+    Spread& spread;           // of the process
     std::int64_t& longer_ns;  // of all of it, not only what is on the path
 };
 
@@ -226,6 +227,7 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     difference.processor_ns += times * parts.processor;
     difference.preempted_ns += times * parts.preempted;
     difference.blocked_ns += times * parts.blocked;
+    accounts.spread.add(parts, times);
     difference.page_faults += on_path(gap.page_faults);
     difference.peers_page_faults += on_path(others.page_faults / others.processes);
     sums.migrations += on_path(gap.migrations);
@@ -251,8 +253,8 @@ class ProcessSums
 {
 public:
     ProcessSums(std::vector<model::Stretch>& sums, Compared& result)
-        : sums_(sums), notable_(result.notable), longer_(result.longer), of_process_(sums.size()),
-          longer_of_process_(sums.size())
+        : sums_(sums), notable_(result.notable), longer_(result.longer), spreads_(result.spreads),
+          of_process_(sums.size()), spread_of_process_(sums.size()), longer_of_process_(sums.size())
     {
     }
 
@@ -264,12 +266,17 @@ public:
         process_ = process;
         return of_process_[place];
     }
+    /// Likewise.
+    Spread& spread(std::uint32_t place) { return spread_of_process_[place]; }
     /// Likewise, of whole entries: what they take longer.
     std::int64_t& longer_ns(std::uint32_t place) { return longer_of_process_[place]; }
     void finish()
     {
         for (std::uint32_t place = 0; place < of_process_.size(); ++place) {
             sums_[place].add(of_process_[place]);
+            const Spread spread = std::exchange(spread_of_process_[place], {});
+            spreads_[place].add(spread);
+            spread.write_to(of_process_[place]);
             notable_.add(place, process_, of_process_[place]);
             const std::int64_t ns = std::exchange(longer_of_process_[place], 0);
             if (ns > 0)
@@ -290,7 +297,9 @@ private:
     std::vector<model::Stretch>& sums_;
     NotableRanks& notable_;
     std::vector<Longer>& longer_;
+    std::vector<Spread>& spreads_;
     std::vector<model::Difference> of_process_;
+    std::vector<Spread> spread_of_process_;
     std::vector<std::int64_t> longer_of_process_;
     model::ProcessId process_ = model::ProcessId::none();
 };
@@ -302,7 +311,8 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
     const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
-    Compared result{std::vector<Longer>(chosen.places()), {}, {}, {}, NotableRanks(chosen.places())};
+    Compared result{std::vector<Longer>(chosen.places()), {}, {}, {}, {}, {}, NotableRanks(chosen.places())};
+    result.spreads.resize(chosen.places());
     result.shares = all_shares(replay, chosen);
     for (const model::StretchShare& share : result.shares) {
         sums[share.stretch].path_ns += share.ns;
@@ -310,6 +320,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     }
     result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
     result.costliest.resize(chosen.places());
+    result.longest.resize(chosen.places());
     ProcessSums of_process(sums, result);  // gaps come in the order of the owned processes
     for (;;) {
         asker.fill();
@@ -325,11 +336,14 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
             const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p],
-                                       of_process.longer_ns(stretch)};
+                                       of_process.spread(stretch), of_process.longer_ns(stretch)};
             const std::int64_t longer_ns = account(own, others[i], are_events_sampled, accounts);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
-            result.costliest[stretch].consider(
-                {longer_ns / own.stands_for, process, own.begin.count(), (own.end - own.begin).count()});
+            Costliest costliest = {longer_ns / own.stands_for, process, own.begin.count(),
+                                   (own.end - own.begin).count()};
+            result.costliest[stretch].consider(costliest);
+            costliest.longer_ns = own.path_ns;
+            result.longest[stretch].consider(costliest);
         }
         asker.drop(others.size());
     }

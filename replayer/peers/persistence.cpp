@@ -349,6 +349,12 @@ bool is_longer_with_processor(const Longer& longer)
     return longer.path_ns > 0 && 2 * (longer.path_ns - longer.preempted_ns) >= longer.preempted_ns;
 }
 
+/// A part that persists, and is no more than a twentieth of what peers take, is not worth to be told.
+bool is_notable_with_processor(const Longer& longer)
+{
+    return 20 * (longer.path_ns - longer.preempted_ns) >= longer.peers_ns && longer.path_ns > 0;
+}
+
 /// Else all time is time that was not preempted. Collective.
 bool lacks_any_processors(const Replay& replay)
 {
@@ -365,6 +371,13 @@ double persistent_part(const model::Stretch& s)
     return all > 0 ? persistent / all : 0;
 }
 
+/// Whether those that take longer take half as long again as the mean of the others, always.
+bool is_much_longer_always(const model::Stretch& s)
+{
+    const double much = std::log(1.5);
+    return persistent_part(s) >= 0.5 && static_cast<double>(s.carrier_variance) >= 1e9 * much * much / 2;
+}
+
 }  // namespace
 
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
@@ -373,15 +386,21 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
 {
     const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
     tell(replay, gaps, chosen, shares, Time::All, common, stretches);
-    if (std::ranges::none_of(longer, is_longer_with_processor) || !lacks_any_processors(replay))
+    const auto may_count = [](const Longer& l) { return is_longer_with_processor(l) || is_notable_with_processor(l); };
+    if (std::ranges::none_of(longer, may_count) || !lacks_any_processors(replay))
         return;
     std::vector<model::Stretch> not_preempted = stretches;
     tell(replay, gaps, chosen, shares, Time::NotPreempted, common, not_preempted);
     for (std::size_t place = 0; place < stretches.size(); ++place) {
         const double of_all = persistent_part(stretches[place]), of_rest = persistent_part(not_preempted[place]);
         const bool is_other_rank = not_preempted[place].slowest_rank != stretches[place].slowest_rank;
-        if (is_longer_with_processor(longer[place]) && of_rest > of_all && (of_all < 0.5 || !is_other_rank))
+        // What the machine does by chance may be any times as much as what the program does each time.
+        const bool is_hidden = is_notable_with_processor(longer[place]) && is_much_longer_always(not_preempted[place]);
+        if ((is_longer_with_processor(longer[place]) || is_hidden) && of_rest > of_all &&
+            (of_all < 0.5 || !is_other_rank)) {
             stretches[place] = not_preempted[place];
+            stretches[place].not_preempted = 1;
+        }
     }
 }
 

@@ -13,6 +13,8 @@ namespace critpath::replayer
 namespace
 {
 
+static_assert(sizeof(Spread) == Spread::numbers * sizeof(std::int64_t));
+
 /// The sums of all processes; a Stretch is integers and two ids, which nobody has set.
 void add_up(const Replay& replay, std::vector<model::Stretch>& sums)
 {
@@ -62,6 +64,13 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     constexpr std::size_t numbers = sizeof(Longer) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, compared.longer.data(), static_cast<int>(numbers * sums.size()), MPI_INT64_T, MPI_SUM,
                   replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, compared.spreads.data(), Spread::numbers * static_cast<int>(sums.size()), MPI_INT64_T,
+                  MPI_SUM, replay.comm);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        compared.spreads[i].write_to(sums[i]);
+        if (sums[i].compared == 0)
+            compared.costliest[i] = compared.longest[i];
+    }
     add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
         sums[i].fewest_samples = fewest[i].samples;

@@ -137,6 +137,9 @@ void add_stretches(model::Profile& profile)
     longer.cache_misses_ns = longer.branch_misses_ns = 2500 * ms;
     longer.cache_misses = 7'300'000;
     longer.peers_cache_misses = 1'200'000;
+    longer.work_spread_ns = 150 * ms;
+    longer.preempted_spread_ns = 40 * ms;
+    longer.blocked_spread_ns = 9 * ms;
     longer.cache_misses_error = 90'000'000;
     longer.branch_misses = 2'100'000;
     longer.peers_branch_misses = 2'000'000;

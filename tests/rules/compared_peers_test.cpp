@@ -504,6 +504,9 @@ TEST(Peers, WhatOnlyOneRankDoesHasNone)
     EXPECT_EQ(s.path_ns, 1000 * us);
     EXPECT_EQ(s.gaps, 1);
     EXPECT_EQ(s.compared, 0);
+    EXPECT_EQ(s.costliest_ns, s.path_ns) << "all of it, since nothing is known of peers";
+    EXPECT_EQ(s.costliest_rank, 0);
+    EXPECT_EQ(s.costliest_begin_ns, 7 * us);
     EXPECT_EQ(s.compared_ns, 0);
     EXPECT_FALSE(s.has_model());
 }

@@ -3,6 +3,7 @@
 #include "analysis/report/explain/causes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace critpath::report
@@ -45,6 +46,32 @@ Factor kind_of(Factor factor)
 
 }  // namespace
 
+double part_of_kind(const Reason& reason, Factor factor)
+{
+    return kind_of(factor) == Factor::Processor ? on_processor_part(reason)
+                                                : reason.parts[static_cast<std::size_t>(factor)];
+}
+
+bool Reason::is_typical(Factor factor) const
+{
+    return std::abs(part_of_kind(*this, factor)) > spreads[static_cast<std::size_t>(factor)];
+}
+
+std::optional<Factor> largest_part(const Reason& reason, CauseOf of)
+{
+    std::optional<Factor> largest;
+    double most = 0;
+    for (std::size_t i = 0; i < factors; ++i) {
+        const bool may_be =
+            !of.is_by_rank || (reason.is_typical(Factor(i)) && !(of.not_preempted && Factor(i) == Factor::Preempted));
+        if (!may_be || !reason.is_certain(i) || reason.parts[i] <= most)
+            continue;
+        most = reason.parts[i];
+        largest = Factor(i);
+    }
+    return largest;
+}
+
 bool has_another_reason(const Reason& one, const Reason& other)
 {
     if (!one.cause || !other.cause || one.cause == other.cause)
@@ -61,13 +88,13 @@ std::optional<Factor> second_cause(const Explanation& e)
     if (!e.cause || e.other || *e.cause == Factor::Threads || *e.cause == Factor::Time || e.is_blocked_for_threads())
         return std::nullopt;
     const Reason& reason = e.reason();
-    const auto part_of = [&](Factor kind) {
-        return kind == Factor::Processor ? on_processor_part(reason) : reason.parts[static_cast<std::size_t>(kind)];
-    };
+    const auto part_of = [&](Factor kind) { return part_of_kind(reason, kind); };
+    const auto may_be = [&](Factor kind) { return !e.is_by_rank() || reason.is_typical(kind); };
     const Factor first = kind_of(*e.cause);
     std::optional<Factor> second;
     for (const Factor kind : {Factor::Processor, Factor::Preempted, Factor::Blocked})
-        if (kind != first && part_of(kind) >= std::max(balanced_within, nearly_as_large * part_of(first)) &&
+        if (kind != first && may_be(kind) &&
+            part_of(kind) >= std::max(balanced_within, nearly_as_large * part_of(first)) &&
             (!second || part_of(kind) > part_of(*second)))
             second = kind;
     if (second != Factor::Processor)

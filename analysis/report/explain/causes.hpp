@@ -11,6 +11,16 @@
 namespace critpath::report
 {
 
+/// What work makes, of whatever factors, or what this one makes.
+double part_of_kind(const Reason& reason, Factor factor);
+
+/// The largest part that is more than what samples may be wrong by; none is larger than 0.
+struct CauseOf {
+    bool is_by_rank = false;     // only of what is so time and again
+    bool not_preempted = false;  // and that is known of all but being preempted
+};
+std::optional<Factor> largest_part(const Reason& reason, CauseOf of);
+
 /// What makes most of the one makes little of the other.
 bool has_another_reason(const Reason& one, const Reason& other);
 

@@ -118,7 +118,7 @@ std::int64_t longer_on_processor_ns(const model::Difference& d)
 
 /// As far as the gaps tell it by themselves, whatever their threads do. `may_be_faults`: for all that is known of
 /// functions.
-Reason reason_of(const model::Difference& s, bool may_be_faults)
+Reason reason_of(const model::Difference& s, bool may_be_faults, CauseOf cause)
 {
     Reason e;
     const std::array<std::int64_t, factors> ns = {s.instructions_ns,     s.cycles_ns,     s.frequency_ns,
@@ -131,26 +131,31 @@ Reason reason_of(const model::Difference& s, bool may_be_faults)
     for (std::size_t i = 0; i < factors; ++i) {
         e.parts[i] = part(ns[i], peers);
         e.errors[i] = part(errors[i], peers);
+        e.spreads[i] = part(Factor(i) == Factor::Preempted ? s.preempted_spread_ns
+                            : Factor(i) == Factor::Blocked ? s.blocked_spread_ns
+                                                           : s.work_spread_ns,
+                            peers);
     }
+    e.longer_on_processor = part(longer_on_processor_ns(s), peers);
     if (e.excess <= balanced_within)
         return e;
-    e.cause = Factor::Processor;
-    double largest = 0;
-    for (std::size_t i = 0; i < factors; ++i)
-        if (e.is_certain(i) && e.parts[i] > largest) {
-            largest = e.parts[i];
-            e.cause = Factor(i);
-        }
+    const std::optional<Factor> largest = largest_part(e, cause);
+    e.cause = largest ? *largest : largest_part(e, {}).value_or(Factor::Processor);
     if (*e.cause < Factor::Preempted && has_more_faults(s) && may_be_faults &&
         longer_on_processor_ns(s) <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
     return e;
 }
 
+CauseOf cause_of(const Explanation& e)
+{
+    return {e.is_by_rank(), e.stretch->not_preempted != 0};
+}
+
 void add_excess(Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    static_cast<Reason&>(e) = reason_of(s, !e.code.longer_without_faults);
+    static_cast<Reason&>(e) = reason_of(s, !e.code.longer_without_faults, cause_of(e));
     if (!e.cause)
         return;
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
@@ -336,7 +341,8 @@ std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::siz
         RankReason& reason = reasons.emplace_back();
         // What is known of functions is of all ranks together.
         const bool is_most = part(rank.longer_ns(), e.longer_ns) >= mostly_from;
-        static_cast<Reason&>(reason) = reason_of(rank, !(is_most && e.code.longer_without_faults));
+        const CauseOf cause = rank_of_verdict(e) == rank.process.value ? cause_of(e) : CauseOf();
+        static_cast<Reason&>(reason) = reason_of(rank, !(is_most && e.code.longer_without_faults), cause);
         if (!e.knows_all_off() && reason.cause == Factor::Processor)
             reason.cause = Factor::Time;
         reason.rank = rank.process.value;
@@ -557,6 +563,17 @@ bool Explanation::comes_unevenly() const
            static_cast<double>(stretch->most_times) >= much_more * mean_times_of_others();
 }
 
+bool Explanation::has_many_times() const
+{
+    constexpr std::int64_t several = 4;
+    return knows_chance(*stretch) && stretch->compared >= several && !is_mostly_once();
+}
+
+bool Explanation::is_by_rank() const
+{
+    return knows_chance(*stretch) && persistent && !is_transient(*this);
+}
+
 bool Explanation::is_mostly_once() const
 {
     constexpr std::int64_t several = 4;
@@ -565,8 +582,8 @@ bool Explanation::is_mostly_once() const
 
 bool Explanation::has_unequal_ranks() const
 {
-    return knows_chance(*stretch) && persistent && !is_transient(*this) && stretch->fastest_rank >= 0 &&
-           by_turns > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
+    return is_by_rank() && stretch->fastest_rank >= 0 && by_turns > balanced_within &&
+           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 bool Explanation::has_faster_ranks() const
@@ -605,12 +622,12 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
     if (profile.processes.size() > 1 && !e.are_threads_in_mpi)
         e.others_at_work = part(e.stretch->others_at_work_ns, e.stretch->looked_at_ns);
-    add_excess(e);
     if (e.stretch->has_model())
         e.persistent =
             share_of(std::max(e.stretch->rank_variance, e.stretch->carrier_variance), e.stretch->noise_variance);
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
+    add_excess(e);
     e.takes_turns = e.are_others_waiting_for_turns();
     e.verdict = judge(e);
     e.takes_turns = e.takes_turns && e.verdict == Verdict::Serial;

@@ -167,11 +167,16 @@ struct Reason {
     double excess = 0;                     // by how much longer than peers, as a part of their time; 0 without peers
     std::array<double, factors> parts{};   // of that, by Factor
     std::array<double, factors> errors{};  // of these, 95 %; 0 but where samples tell
+    // Likewise, by how much they differ from one time to the next: of all factors of work together, and of the others.
+    std::array<double, factors> spreads{};
+    double longer_on_processor = 0;  // by itself: work has a part of what it is preempted, too
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
     std::optional<Factor> cause;
 
     /// Whether this part is more than what samples may be wrong by.
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
+    /// Whether it is so time and again: a few times of many, which make as much in the sum, may be none another time.
+    [[nodiscard]] bool is_typical(Factor factor) const;
 };
 
 /// What all factors of the time on the processor together are a part of.
@@ -319,6 +324,10 @@ struct Explanation : Reason {
     [[nodiscard]] bool comes_unevenly() const;
     /// Whose cause it is: the rank's that is named, or that of all on the path together.
     [[nodiscard]] const Reason& reason() const { return named ? static_cast<const Reason&>(*named) : *this; }
+    /// Whether it happens so often that its spreads say something of other times.
+    [[nodiscard]] bool has_many_times() const;
+    /// Whether it is known to be by rank, or node.
+    [[nodiscard]] bool is_by_rank() const;
     /// Of what takes longer, one of several times has most.
     [[nodiscard]] bool is_mostly_once() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.

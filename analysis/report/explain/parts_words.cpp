@@ -39,11 +39,13 @@ namespace
 {
 
 constexpr double least_error = 0.005;     // of the time of the peers: of what samples tell
+constexpr double wide_from = 0.5;         // of a part: a spread that is worth a word
 constexpr double little_otherwise = 0.1;  // of what it is blocked: not for its threads
 
 /// What adds to the time of the peers, or takes from it.
 struct NamedPart {
     double part, error;
+    double spread;  // 0: there is nothing to say of it
     std::string more, less;
 };
 
@@ -69,12 +71,29 @@ bool is_shared_with_threads(const Explanation& e)
            part(e.code.preempted_ns, e.code.blocked_ns) <= little_otherwise;
 }
 
+/// Twice the work of who is preempted is preempted for twice as long: its part is more than the time that it takes.
+bool has_preempted_part(const Reason& reason)
+{
+    constexpr double about = 0.1;
+    const double work = on_processor_part(reason), more = std::abs(work - reason.longer_on_processor);
+    return more >= least_part * whole_of(reason) && more >= about * std::abs(work);
+}
+
+/// Of a factor; 0 where it says nothing, or is told by samples.
+double spread_of(const Reason& reason, std::size_t factor, const Explanation& e)
+{
+    const bool is_of_all_work = Factor(factor) < Factor::Processor;
+    const double spread = reason.spreads[factor];
+    return e.has_many_times() && !is_of_all_work && spread >= wide_from * std::abs(reason.parts[factor]) ? spread : 0;
+}
+
 /// `reason`: of the stretch `e`, or of a rank in it.
 std::vector<NamedPart> named_parts(const Reason& reason, const Explanation& e)
 {
     const std::string in_time = e.knows_all_off() ? "time on the processor"
                                 : e.knows_off     ? "time on the processor or not sampled"
                                                   : "time, with a processor or without";
+    const std::string proportion = e.knows_off && has_preempted_part(reason) ? " (and preempted in proportion)" : "";
     const struct {
         std::string more, less;
     } names[factors] = {{"more instructions", "fewer instructions"},
@@ -82,18 +101,19 @@ std::vector<NamedPart> named_parts(const Reason& reason, const Explanation& e)
                         {"a lower frequency of the processor", "a higher frequency of the processor"},
                         {"slower instructions", "faster instructions"},
                         {"more cycles", "fewer cycles"},
-                        {"more " + in_time, "less " + in_time},
+                        {"more " + in_time + proportion, "less " + in_time + proportion},
                         {"more of its time preempted", "less of its time preempted"},
                         {"more of its time blocked", "less of its time blocked"}};
     std::vector<NamedPart> parts;
-    NamedPart shared{0, 0, "more work, its own and that of its threads", "less work, its own and that of its threads"};
+    NamedPart shared{0, 0, 0, "more work, its own and that of its threads",
+                     "less work, its own and that of its threads"};
     const bool is_shared = is_shared_with_threads(e);
     for (std::size_t i = 0; i < factors; ++i) {
         if (is_shared && (is_work(i) || Factor(i) == Factor::Blocked)) {
             shared.part += reason.parts[i];
             shared.error += reason.errors[i];
         } else {
-            parts.push_back({reason.parts[i], reason.errors[i], names[i].more, names[i].less});
+            parts.push_back({reason.parts[i], reason.errors[i], spread_of(reason, i, e), names[i].more, names[i].less});
         }
     }
     if (is_shared)
@@ -129,7 +149,7 @@ std::ptrdiff_t sort_by_worth(std::vector<NamedPart>& parts, double whole, double
     }
     if (std::abs(rest) > uncertain) {
         parts.insert(parts.begin() + named,
-                     NamedPart{static_cast<double>(rest) / 100 * whole, 0, "all else", "all else"});
+                     NamedPart{static_cast<double>(rest) / 100 * whole, 0, 0, "all else", "all else"});
         ++named;
     }
     return named;
@@ -146,7 +166,7 @@ std::string parts_in_words(const Reason& reason, const Explanation& e)
     std::vector<std::string> words;
     words.reserve(parts.size());
     for (const NamedPart& p : parts) {
-        const double error = p.error / whole;
+        const double error = std::max(p.error, p.spread) / whole;
         words.push_back(fmt::format("{:+} %{}{} by {}", rounded_percent(p.part / whole),
                                     error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
                                     are_parts_of_difference(reason) && words.empty() ? " of the difference" : "",

@@ -93,6 +93,12 @@ Cell error_or_none(std::int64_t ns)
     return ns > 0 ? Cell(Seconds{ns}) : Cell();
 }
 
+/// Of one time nobody knows what others are like.
+Cell spread(const Shown& x, std::int64_t ns)
+{
+    return x.s.compared > 1 ? Cell(Seconds{ns}) : Cell();
+}
+
 Cell compared(const Shown& x, std::int64_t ns)
 {
     return x.s.compared > 0 ? Cell(Seconds{ns}) : Cell();
@@ -211,6 +217,11 @@ const StretchColumn stretch_columns[] = {
     {{"time_per_instruction_error_seconds", ""},
      [](const Shown& x) -> Cell { return error_or_none(x.s.instruction_time_error_ns); }},
     {{"cycles_error_seconds", ""}, [](const Shown& x) -> Cell { return error_or_none(x.s.all_cycles_error_ns); }},
+    {{"work_spread_seconds", ""}, [](const Shown& x) -> Cell { return spread(x, x.s.work_spread_ns); }},
+    {{"preempted_spread_seconds", ""},
+     [](const Shown& x) -> Cell { return x.e.knows_off ? spread(x, x.s.preempted_spread_ns) : Cell(); }},
+    {{"blocked_spread_seconds", ""},
+     [](const Shown& x) -> Cell { return x.e.knows_off ? spread(x, x.s.blocked_spread_ns) : Cell(); }},
     {{"untold", ""}, [](const Shown& x) -> Cell { return x.e.untold ? Cell(std::string(x.e.untold->what)) : Cell(); }},
     {{"untold_because", ""}, [](const Shown& x) -> Cell { return x.e.untold ? Cell(x.e.untold->why) : Cell(); }},
     {{"own_preempted_seconds", ""},
@@ -287,6 +298,7 @@ const StretchColumn stretch_columns[] = {
     {{"model_ranks", ""}, [](const Shown& x) -> Cell { return x.s.ranks; }},
     {{"model_nodes", ""}, [](const Shown& x) -> Cell { return x.s.nodes; }},
     {{"model_occurrences", ""}, [](const Shown& x) -> Cell { return x.s.occurrences; }},
+    {{"model_not_preempted", ""}, [](const Shown& x) -> Cell { return x.s.not_preempted; }},
     {{"slow_ranks", ""}, [](const Shown& x) -> Cell { return x.s.slow_ranks; }},
     {{"slowest_rank", ""},
      [](const Shown& x) -> Cell { return x.s.slowest_rank < 0 ? Cell() : Cell(x.s.slowest_rank); }},

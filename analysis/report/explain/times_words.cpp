@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace critpath::report
@@ -52,6 +53,20 @@ std::string window_command(std::int64_t rank, std::int64_t begin_ns, std::int64_
                         trace);
 }
 
+/// Where nothing has peers, the one that stands out.
+std::string longest_in_words(const Explanation& e, std::string_view trace)
+{
+    constexpr double stands_out_from = 1.5;  // of the mean
+    const model::Stretch& s = *e.stretch;
+    const double mean_ns = static_cast<double>(s.path_ns) / static_cast<double>(std::max<std::int64_t>(s.gaps, 1));
+    if (s.compared > 0 || s.costliest_rank < 0 || static_cast<double>(s.costliest_ns) < stands_out_from * mean_ns)
+        return "";
+    return fmt::format(
+        " The longest of {} times is {} on rank {}: {}", count_text(static_cast<std::uint64_t>(s.gaps)),
+        duration_text(s.costliest_ns), s.costliest_rank,
+        window_command(s.costliest_rank, s.costliest_begin_ns, s.costliest_begin_ns + s.costliest_length_ns, trace));
+}
+
 }  // namespace
 
 std::string costliest_in_words(const Explanation& e, std::string_view trace)
@@ -63,6 +78,8 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
         return fmt::format(" What it does there: {}",
                            window_command(static_cast<std::int64_t>(e.longer_rank), e.part_of_run->begin_ns,
                                           e.part_of_run->end_ns, trace));
+    if (e.verdict == Verdict::NoPeers)
+        return longest_in_words(e, trace);
     const bool is_of_other = e.other && static_cast<std::int64_t>(e.other->rank) == s.costliest_rank;
     if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other))
         return "";

@@ -4,6 +4,7 @@
 // Owns the verdict on a stretch, and what to do about it, in words.
 #include "analysis/report/explain/verdict_words.hpp"
 
+#include "analysis/report/explain/causes.hpp"
 #include "analysis/report/explain/parts_words.hpp"
 #include "analysis/report/explain/remedy.hpp"
 #include "analysis/report/explain/times_words.hpp"
@@ -68,14 +69,15 @@ std::string second_in_words(const Explanation& e)
     const Reason& reason = e.reason();
     const bool is_blocked = *e.second == Factor::Blocked;
     const bool is_preempted = *e.second == Factor::Preempted;
-    const double part =
-        is_blocked || is_preempted ? reason.parts[static_cast<std::size_t>(*e.second)] : on_processor_part(reason);
+    const double part = part_of_kind(reason, *e.second);
     const char* const what = is_blocked     ? "to be blocked"
                              : is_preempted ? "to lack a processor"
                                             : "time on the processor";
-    return fmt::format(
-        " Nearly as much comes of another cause, {} ({:+} %{}){}.", what, rounded_percent(part / whole_of(reason)),
-        are_parts_of_difference(reason) ? " of the difference" : "", advice(e, ": ", remedy_of(*e.second, e).one));
+    return fmt::format(" {} comes of another cause, {} ({:+} %{}){}.",
+                       part > part_of_kind(reason, *e.cause) ? "More" : "Nearly as much", what,
+                       rounded_percent(part / whole_of(reason)),
+                       are_parts_of_difference(reason) ? " of the difference" : "",
+                       advice(e, ": ", remedy_of(*e.second, e).one));
 }
 
 /// ": find out ...", where all ranks do what this one does.
@@ -107,6 +109,12 @@ std::string who_always(const Explanation& e)
     if (e.is_always_one_rank())
         return fmt::format("rank {}", slowest);
     return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
+}
+
+/// "100 %", and what that is of, where that is not all of the time.
+std::string persistent_in_words(const Explanation& e)
+{
+    return whole_percent(*e.persistent) + (e.stretch->not_preempted != 0 ? " but for preemption" : "");
 }
 
 /// How often it is so, as far as what is persistent tells.
@@ -201,19 +209,19 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
             " {} the same ranks (persistent, {}). While they wait for each other, to move work between "
             "them gains nothing, unless one is slower at the same work; let them work at the same time, or make faster "
             "what they do{}.",
-            how_often(e), whole_percent(*e.persistent), remedy_for_all(e));
+            how_often(e), persistent_in_words(e), remedy_for_all(e));
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" {} {} (persistent, {}){}.{}", how_often(e), who_always(e), whole_percent(*e.persistent),
+        return fmt::format(" {} {} (persistent, {}){}.{}", how_often(e), who_always(e), persistent_in_words(e),
                            move(remedy.one), turns_in_words(e));
     case Verdict::PersistentNode:
         return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node){}.{}",
-                           how_often(e), printable(e.node), whole_percent(*e.persistent),
-                           whole_percent(*e.persistent_nodes), move(remedy.one), turns_in_words(e));
+                           how_often(e), printable(e.node), persistent_in_words(e), whole_percent(*e.persistent_nodes),
+                           move(remedy.one), turns_in_words(e));
     case Verdict::FasterRanks:
-        return fmt::format(" {} the same ranks take less (persistent, {}){}.{}", how_often(e),
-                           whole_percent(*e.persistent), move(remedy.many), turns_in_words(e));
+        return fmt::format(" {} the same ranks take less (persistent, {}){}.{}", how_often(e), persistent_in_words(e),
+                           move(remedy.many), turns_in_words(e));
     case Verdict::Transient:
         return transient_in_words(e);
     case Verdict::ThreadsInMpi:
