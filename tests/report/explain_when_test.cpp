@@ -70,10 +70,10 @@ struct Loop {
     {
         attributions.push_back({at_ns, 7 * ms, 0, main_path, 3, 1, model::AttributionKind::Sample});
     }
-    [[nodiscard]] Explanation explained() const
+    [[nodiscard]] Explanation explained(Verdict verdict = Verdict::Transient) const
     {
         Explanation e = explain(profile, 0);
-        EXPECT_EQ(e.verdict, Verdict::Transient);
+        EXPECT_EQ(e.verdict, verdict);
         EXPECT_TRUE(is_of_some_times(e));
         add_times(profile, gaps_on_path(profile, *e.stretch, segments), attributions, e);
         return e;
@@ -117,6 +117,23 @@ TEST(ExplainWhen, TellsOnePartOfTheRunFromNowAndThen)
 
     EXPECT_EQ(phase.seconds_of(e, "part_of_run_from_seconds"), 180 * ms);
     EXPECT_EQ(phase.seconds_of(e, "part_of_run_to_seconds"), 809 * ms);
+}
+
+/// Who is slow in half of the run is so by rank for half of the variance, more or less.
+TEST(ExplainWhen, WhatPersistsForTheMostPartMayBeInOnePartOfTheRun)
+{
+    Loop half(100, [](std::int64_t i) { return i >= 60; });
+    half.profile.stretches[0].rank_variance = half.profile.stretches[0].noise_variance = 50;
+    const Explanation e = half.explained(Verdict::PersistentRank);
+    ASSERT_TRUE(e.part_of_run);
+    EXPECT_EQ(e.part_of_run->times, 40);
+    const std::string words = e.sentence(half.profile, "t");
+    EXPECT_THAT(words, HasSubstr(" Mostly rank 3 (persistent, 50 %): move work"));
+    EXPECT_THAT(words, HasSubstr(" 40 of 100 times it takes half as long again, or more, 40 of these among the 40 from "
+                                 "0.18 s to 1.019 s. What it does there: cpreport hotspots --rank 3"));
+    EXPECT_THAT(e.headline(), EndsWith("persistent rank, mostly in one part of the run"));
+    half.profile.stretches[0].noise_variance = 0;  // always
+    EXPECT_FALSE(is_of_some_times(explain(half.profile, 0)));
 }
 
 TEST(ExplainWhen, TakesPartsThatBeginOrEndWithTheRun)

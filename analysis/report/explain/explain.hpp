@@ -328,6 +328,8 @@ struct Explanation : Reason {
     [[nodiscard]] bool has_many_times() const;
     /// Whether it is known to be by rank, or node.
     [[nodiscard]] bool is_by_rank() const;
+    /// Whether nearly all of the differences are.
+    [[nodiscard]] bool is_nearly_always() const { return persistent.value_or(0) >= 0.9; }
     /// Of what takes longer, one of several times has most.
     [[nodiscard]] bool is_mostly_once() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.

@@ -120,8 +120,7 @@ std::string persistent_in_words(const Explanation& e)
 /// How often it is so, as far as what is persistent tells.
 std::string_view how_often(const Explanation& e)
 {
-    constexpr double nearly_all = 0.9;
-    return *e.persistent >= nearly_all ? "Always" : "Mostly";
+    return e.is_nearly_always() ? "Always" : "Mostly";
 }
 
 /// Where those that take less are on the path, too, which is a whole that moving work does not make shorter.
@@ -152,6 +151,17 @@ std::string part_of_run_in_words(const PartOfRun& p)
     return fmt::format(", {} of these among the {} from {} s to {} s",
                        count_text(static_cast<std::uint64_t>(p.much_longer)),
                        count_text(static_cast<std::uint64_t>(p.times)), down_to(p.begin_ns), up_to(p.end_ns));
+}
+
+/// Of what persists: when it is more than that.
+std::string when_longer_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    return e.part_of_run
+               ? fmt::format(" {} of {} times it takes half as long again, or more{}.",
+                             count_text(static_cast<std::uint64_t>(s.much_longer)),
+                             count_text(static_cast<std::uint64_t>(s.compared)), part_of_run_in_words(*e.part_of_run))
+               : "";
 }
 
 std::string transient_in_words(const Explanation& e)
@@ -213,8 +223,8 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" {} {} (persistent, {}){}.{}", how_often(e), who_always(e), persistent_in_words(e),
-                           move(remedy.one), turns_in_words(e));
+        return fmt::format(" {} {} (persistent, {}){}.{}{}", how_often(e), who_always(e), persistent_in_words(e),
+                           move(remedy.one), turns_in_words(e), when_longer_in_words(e));
     case Verdict::PersistentNode:
         return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node){}.{}",
                            how_often(e), printable(e.node), persistent_in_words(e), whole_percent(*e.persistent_nodes),

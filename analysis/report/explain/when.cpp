@@ -146,6 +146,12 @@ bool is_anything_known(const model::Profile& profile, std::span<const model::Att
     return part(off_processor_ns, window.length()) >= least_off_processor;
 }
 
+/// Who is slow for half of the run may be so by rank for half of the variance.
+bool may_be_of_one_part(const Explanation& e)
+{
+    return e.verdict == Verdict::Transient || (e.verdict == Verdict::PersistentRank && !e.is_nearly_always());
+}
+
 }  // namespace
 
 std::vector<PathGap> gaps_on_path(const model::Profile& profile, const model::Stretch& stretch,
@@ -169,14 +175,14 @@ std::vector<PathGap> gaps_on_path(const model::Profile& profile, const model::St
 
 bool is_of_some_times(const Explanation& e)
 {
-    return e.verdict == Verdict::Transient || (e.other && !e.is_at_start());
+    return may_be_of_one_part(e) || (e.other && !e.is_at_start());
 }
 
 void add_times(const model::Profile& profile, const std::vector<PathGap>& gaps,
                std::span<const model::Attribution> attributions, Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    if (e.verdict == Verdict::Transient)
+    if (may_be_of_one_part(e))
         e.part_of_run = one_part(gaps, e);
     if (s.costliest_rank >= 0)
         e.is_costliest_known = is_anything_known(profile, attributions, static_cast<std::size_t>(s.costliest_rank),
