@@ -206,7 +206,7 @@ class Explain(harness.Case):
         sleeps = 0.040 * (steps - 4)
         self.assertAlmostEqual(stretch["own_blocked_seconds"], sleeps, delta=0.1 * sleeps, msg=stretch)
         self.assertGreater(stretch["other_rank_percent"], 0.9 * 100 * 3 * 0.560 / (3 * 0.560 + sleeps), stretch)
-        self.assertRegex(stretch["finding"], r"rank 0( most)? \(persistent, \d+ %\): find out what it waits for outside of MPI: .*"
+        self.assertRegex(stretch["finding"], r"rank 0( most)? \(persistent, \d+ %( but for preemption)?\): find out what it waits for outside of MPI: .*"
                          r"\. Rank 1 has \d+ % of the difference for its own reason, in \d of \d+ times: look at what it does then")
         self.assertNotIn("move work", stretch["finding"])
 

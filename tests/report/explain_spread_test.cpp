@@ -95,7 +95,7 @@ TEST(ExplainSpread, WhatPersistsWithoutBeingPreemptedIsWork)
                           "others"));
     EXPECT_THAT(sentence(p), HasSubstr(" More comes of another cause, to lack a processor (+70 %): find out who else "
                                        "uses its processor"));
-    EXPECT_THAT(e.headline(), HasSubstr("(longer on the processor and without a processor)"));
+    EXPECT_THAT(e.headline(), HasSubstr("(longer on the processor and without a processor), persistent rank"));
 }
 
 /// 800 ms on two processors' worth of programs: who has twice the work has 200 ms more of it, and is preempted for as

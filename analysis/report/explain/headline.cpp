@@ -149,7 +149,7 @@ std::string longer_than_peers(const Explanation& e)
 std::string loss_in_words(const Explanation& e)
 {
     const std::optional<MainLoss> loss = e.main_loss(e.cause);
-    if (!loss)
+    if (!loss || loss->cause == e.second)  // it is said with the cause
         return "";
     const std::string how_much = loss->is_most() ? "mostly" : fmt::format("for {}", whole_percent(loss->share));
     const bool is_preempted = loss->cause == Factor::Preempted;
