@@ -126,6 +126,8 @@ TEST(ExplainSerial, OthersThatHaveSomethingToDoTakeNoTurns)
 TEST(ExplainSerial, WhatHappensNowAndThenIsNoTurn)
 {
     model::Profile p = turns();
+    p.stretches[0].much_longer = 30;  // between turns, the path may pass ranks that have nothing to do
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Serial);
     p.stretches[0].much_longer = 20;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
     EXPECT_THAT(sentence(p), HasSubstr("20 of 100 times it takes half as long again, or more"));
@@ -133,6 +135,21 @@ TEST(ExplainSerial, WhatHappensNowAndThenIsNoTurn)
     p = turns();
     p.stretch_shares[0].longer_ns = 9 * ms;  // hardly another rank has a turn
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
+/// Work in turns on a busy machine, where the rank on the path is preempted a bit longer.
+TEST(ExplainSerial, WhatMakesLittleDoesNotHideThatOthersAreIdle)
+{
+    model::Profile p = balanced_stretch(0);
+    model::Stretch& s = p.stretches[0];
+    s.peers_ns = 900 * ms;
+    s.preempted_ns = s.own_preempted_ns = 100 * ms;
+    s.rank_variance = 0;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr("wait or communicate else: let them do a part of it"));
+    s.peers_ns = 400 * ms;
+    s.preempted_ns = s.own_preempted_ns = 600 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("wait or communicate else."));
 }
 
 /// Of others than the first threads nobody knows what they do meanwhile.

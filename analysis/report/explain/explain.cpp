@@ -542,11 +542,12 @@ bool Explanation::are_others_waiting_for_turns() const
 {
     constexpr double next_to_nothing = 0.1;  // of its time: what they work meanwhile, there or elsewhere
     constexpr double nearly_all = 0.9;       // of what takes longer: that is no turn of others
+    constexpr double often = 0.25;           // of the times: between turns, the path may pass who has nothing to do
     const bool have_nothing =
         others_at_work && *others_at_work < next_to_nothing &&
         static_cast<double>(stretch->peers_ns) < next_to_nothing * static_cast<double>(stretch->compared_ns);
     return have_nothing && is_transient(*this) && !is_mostly_once() && longer_share < nearly_all &&
-           part(stretch->much_longer, stretch->compared) >= most_from;
+           part(stretch->much_longer, stretch->compared) >= often;
 }
 
 double Explanation::mean_times_of_others() const

@@ -249,9 +249,10 @@ std::string idle_others_in_words(const Explanation& e, const model::Profile& pro
 {
     if (!e.are_others_idle() || e.verdict == Verdict::Shorter)
         return "";
+    constexpr double little = 0.5;  // of the time of the peers: what they do not have
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
     const bool has_no_other_remedy = e.verdict == Verdict::Serial || e.verdict == Verdict::NoPeers ||
-                                     (e.verdict == Verdict::Transient && may_be_work(e));
+                                     (e.verdict == Verdict::Transient && (may_be_work(e) || e.excess < little));
     return fmt::format(
         " While {} here, the others{}{} compute for {} of that time, in the mean, and wait or communicate else{}.",
         e.ranks_on_path == 1 ? fmt::format("rank {} computes", e.rank) : "one rank computes",
