@@ -13,6 +13,7 @@ namespace critpath::tests
 namespace
 {
 
+using report::explain;
 using report::Explanation;
 using report::Factor;
 using report::Verdict;
