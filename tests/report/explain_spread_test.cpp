@@ -61,6 +61,21 @@ TEST(ExplainSpread, WhatIsTransientHasTheCauseThatItHad)
     EXPECT_EQ(e.second, std::nullopt);
 }
 
+/// But as much of something else, which is chance as well, is no finding; and work that comes now and then is not
+/// moved.
+TEST(ExplainSpread, ASecondCauseOfWhatIsTransientIsNoChance)
+{
+    model::Profile p = blocked_and_working(300 * ms, 150 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.rank_variance = s.carrier_variance = 0;
+    s.work_spread_ns = 180 * ms;
+    EXPECT_EQ(explain(p, 0).second, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr(" Nearly as much comes of another cause, time on the processor (+40 %): look at "
+                                       "what it does then and not at other times, and what disturbs it."));
+    s.work_spread_ns = 220 * ms;
+    EXPECT_EQ(explain(p, 0).second, std::nullopt);
+}
+
 TEST(ExplainSpread, APartThatMayBeHalfOrNothingSaysSo)
 {
     EXPECT_THAT(sentence(blocked_and_working(200 * ms, 20 * ms)),

@@ -89,7 +89,8 @@ std::optional<Factor> second_cause(const Explanation& e)
         return std::nullopt;
     const Reason& reason = e.reason();
     const auto part_of = [&](Factor kind) { return part_of_kind(reason, kind); };
-    const auto may_be = [&](Factor kind) { return !e.is_by_rank() || reason.is_typical(kind); };
+    const bool must_be_typical = e.is_by_rank() || e.has_many_times();
+    const auto may_be = [&](Factor kind) { return !must_be_typical || reason.is_typical(kind); };
     const Factor first = kind_of(*e.cause);
     std::optional<Factor> second;
     for (const Factor kind : {Factor::Processor, Factor::Preempted, Factor::Blocked})

@@ -73,11 +73,13 @@ std::string second_in_words(const Explanation& e)
     const char* const what = is_blocked     ? "to be blocked"
                              : is_preempted ? "to lack a processor"
                                             : "time on the processor";
+    const std::string remedy = e.verdict == Verdict::Transient && !is_blocked && !is_preempted
+                                   ? std::string(look_at_these_times)
+                                   : remedy_of(*e.second, e).one;
     return fmt::format(" {} comes of another cause, {} ({:+} %{}){}.",
                        part > part_of_kind(reason, *e.cause) ? "More" : "Nearly as much", what,
                        rounded_percent(part / whole_of(reason)),
-                       are_parts_of_difference(reason) ? " of the difference" : "",
-                       advice(e, ": ", remedy_of(*e.second, e).one));
+                       are_parts_of_difference(reason) ? " of the difference" : "", advice(e, ": ", remedy));
 }
 
 /// ": find out ...", where all ranks do what this one does.
