@@ -110,10 +110,24 @@ TEST(ExplainSerial, RanksThatTakeTurnsHaveNothingToBeComparedWith)
     EXPECT_THAT(e.headline(), HasSubstr(": ranks take turns, serial"));
 }
 
+TEST(ExplainSerial, SomeRanksMayTakeTurnsWithOthers)
+{
+    model::Profile p = turns();
+    p.stretches[0].others_at_work_ns = 330 * ms;  // each works with one of three
+    p.stretches[0].peers_ns = 15 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Serial);
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Ranks take turns here: 99 of 100 times some of them have work, and others next "
+                          "to nothing at this place. While one rank computes here, the others compute for "
+                          "33 % of that time"));
+    p.stretches[0].peers_ns = 30 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
 TEST(ExplainSerial, OthersThatHaveSomethingToDoTakeNoTurns)
 {
     model::Profile p = turns();
-    p.stretches[0].others_at_work_ns = 150 * ms;  // at other places
+    p.stretches[0].others_at_work_ns = 550 * ms;  // at other places
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
     EXPECT_THAT(sentence(p), HasSubstr("as long as on its peers"));
 

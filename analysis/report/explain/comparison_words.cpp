@@ -115,12 +115,15 @@ std::string reasons_in_words(const Explanation& e)
     return fmt::format("{}.{}", parts_in_words(e, e), e.named ? rank_in_words(*e.named, e) : "");
 }
 
-std::string taking_turns_in_words(const model::Stretch& s)
+std::string taking_turns_in_words(const Explanation& e)
 {
-    return fmt::format(" Ranks take turns here: {} of {} times one of them has work, and the others have next to "
-                       "nothing at this place.",
+    constexpr double alone = 0.1;  // what the others work meanwhile, of that time
+    const model::Stretch& s = *e.stretch;
+    return fmt::format(" Ranks take turns here: {} of {} times {} next to nothing at this place.",
                        count_text(static_cast<std::uint64_t>(s.much_longer)),
-                       count_text(static_cast<std::uint64_t>(s.compared)));
+                       count_text(static_cast<std::uint64_t>(s.compared)),
+                       e.others_at_work.value_or(0) < alone ? "one of them has work, and the others have"
+                                                            : "some of them have work, and others");
 }
 
 /// Of what is compared.
@@ -144,7 +147,7 @@ std::string comparison_in_words(const Explanation& e)
     } else if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
     } else if (e.takes_turns) {
-        words = taking_turns_in_words(s);
+        words = taking_turns_in_words(e);
     } else if (e.verdict == Verdict::Serial) {
         words = " Its peers take as long, but not at the same time.";
     } else if (e.verdict == Verdict::Unequal) {

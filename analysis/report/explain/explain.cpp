@@ -540,12 +540,14 @@ bool Explanation::are_others_idle() const
 
 bool Explanation::are_others_waiting_for_turns() const
 {
-    constexpr double next_to_nothing = 0.1;  // of its time: what they work meanwhile, there or elsewhere
-    constexpr double nearly_all = 0.9;       // of what takes longer: that is no turn of others
-    constexpr double often = 0.25;           // of the times: between turns, the path may pass who has nothing to do
-    const bool have_nothing =
-        others_at_work && *others_at_work < next_to_nothing &&
-        static_cast<double>(stretch->peers_ns) < next_to_nothing * static_cast<double>(stretch->compared_ns);
+    constexpr double nearly_all = 0.9;  // of what takes longer: that is no turn of others
+    constexpr double often = 0.25;      // of the times: between turns, the path may pass who has nothing to do
+    // Of its time: what they work meanwhile, there or elsewhere, and what they have there. If some work with it, the
+    // mean of these and of who has nothing must be that of nothing for the most part.
+    constexpr double next_to_nothing = 0.1, half = 0.5, hardly_any_time = 0.02;
+    const double there = part(stretch->peers_ns, std::max<std::int64_t>(stretch->compared_ns, 1));
+    const bool have_nothing = others_at_work && ((*others_at_work < next_to_nothing && there < next_to_nothing) ||
+                                                 (*others_at_work < half && there < hardly_any_time));
     return have_nothing && is_transient(*this) && !is_mostly_once() && longer_share < nearly_all &&
            part(stretch->much_longer, stretch->compared) >= often;
 }
