@@ -99,11 +99,12 @@ TEST(ExplainSerial, RanksThatTakeTurnsHaveNothingToBeComparedWith)
     EXPECT_EQ(e.verdict, Verdict::Serial);
     EXPECT_TRUE(e.takes_turns);
     EXPECT_FALSE(e.cause.has_value());
-    EXPECT_THAT(sentence(p),
-                HasSubstr(" Ranks take turns here: 99 of 100 times one of them has work, and the others have next to "
-                          "nothing at this place. While one rank computes here, the others compute for 0 % of that "
-                          "time, in the mean, and wait or communicate else: let them do a part of it, or something "
-                          "else meanwhile."));
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(" Ranks take turns here: 99 of 100 times one of them has something to do, and the others "
+                  "next to nothing at this place. While one rank computes here, the others compute for 0 % of that "
+                  "time, in the mean, and wait or communicate else: let them do a part of it, or something "
+                  "else meanwhile."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("peers")));
     EXPECT_THAT(sentence(p), Not(HasSubstr("noise")));
     EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all once")));
@@ -117,8 +118,8 @@ TEST(ExplainSerial, SomeRanksMayTakeTurnsWithOthers)
     p.stretches[0].peers_ns = 15 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Serial);
     EXPECT_THAT(sentence(p),
-                HasSubstr(" Ranks take turns here: 99 of 100 times some of them have work, and others next "
-                          "to nothing at this place. While one rank computes here, the others compute for "
+                HasSubstr(" Ranks take turns here: 99 of 100 times some of them have something to do, and others "
+                          "next to nothing at this place. While one rank computes here, the others compute for "
                           "33 % of that time"));
     p.stretches[0].peers_ns = 30 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
