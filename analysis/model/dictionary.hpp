@@ -4,6 +4,7 @@
 // Owns a set of values that are given numbers in the order in which they are first seen.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,13 +20,20 @@ public:
     std::uint32_t add(const Value& value)
     {
         if (2 * (values_.size() + 1) > slots_.size())
-            grow();
+            grow(slots_.empty() ? 8 : 2 * slots_.size());
         std::uint32_t& slot = slots_[find(value)];
         if (slot == free) {
             slot = static_cast<std::uint32_t>(values_.size());
             values_.push_back(value);
         }
         return slot;
+    }
+
+    void reserve(std::size_t values)
+    {
+        values_.reserve(values);
+        if (2 * values > slots_.size())
+            grow(std::bit_ceil(2 * values));
     }
 
     [[nodiscard]] const Value& operator[](std::uint32_t number) const { return values_[number]; }
@@ -44,9 +52,9 @@ private:
         return i;
     }
 
-    void grow()
+    void grow(std::size_t slots)
     {
-        slots_.assign(slots_.empty() ? 8 : 2 * slots_.size(), free);
+        slots_.assign(slots, free);
         for (std::uint32_t n = 0; n < values_.size(); ++n)
             slots_[find(values_[n])] = n;
     }

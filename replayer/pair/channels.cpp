@@ -81,7 +81,12 @@ WaitingReceives::WaitingReceives(const model::Definitions& definitions, const mo
     Peers peers(definitions, trace.process);
     std::vector<std::optional<Channel>> channel_of;  // by envelope
     std::vector<std::uint32_t> queue_numbers;        // by envelope
-    for (std::uint32_t e = 0; e < receives.envelopes().size(); ++e) {
+    const std::size_t envelopes = receives.envelopes().size();
+    channel_of.reserve(envelopes);
+    queue_numbers.reserve(envelopes);
+    queues_.reserve(envelopes);
+    channels_.reserve(envelopes);
+    for (std::uint32_t e = 0; e < envelopes; ++e) {
         const model::Envelope& envelope = receives.envelopes()[e];
         const auto source = peers.at(envelope.comm, envelope.peer);
         const bool is_used = source && (!is_wanted || is_wanted(*source));

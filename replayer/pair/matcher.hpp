@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -44,19 +45,21 @@ public:
         std::uint64_t sends = 0;
         for (const model::ProcessTrace& trace : replay_.processes)
             sends += trace.sends.size();
-        const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, pair_window);
+        const std::uint64_t window = has_many_ ? 4 * pair_window : pair_window;  // several of each receiver
+        const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, window);
         for (std::uint64_t round = 0; round < rounds; ++round)
-            run_window();
+            run_window(window);
         return unmatched_;
     }
 
 private:
     /// One process after the other: what is known of its channels stays in the cache.
-    void run_window()
+    void run_window(std::uint64_t window)
     {
-        auto out = lists_for<SendRecord>(replay_.size);
+        for (std::vector<SendRecord>& records : out_)
+            records.clear();
         auto replies = lists_for<ReplyRecord>(replay_.size);
-        for (std::uint64_t sends = 0; sends < pair_window && current_ < ends_.sends.size();) {
+        for (std::uint64_t sends = 0; sends < window && current_ < ends_.sends.size();) {
             SendRecords& records = ends_.sends[current_];
             if (records.position() == replay_.processes[current_].sends.size()) {
                 ++current_;
@@ -67,17 +70,38 @@ private:
             const int owner = send ? replay_.owner_of(ProcessId{send->dest}) : -1;
             if (!send)
                 ++unmatched_;
-            else if (owner == replay_.rank)
+            else if (owner == replay_.rank && !has_many_)
                 take(*send, replies);
             else
-                out[static_cast<std::size_t>(owner)].push_back(*send);
+                out_[static_cast<std::size_t>(owner)].push_back(*send);
         }
-        if (replay_.size == 1)
+        if (replay_.size == 1) {
+            take_all(out_.front(), replies);
             return;
-        for (const SendRecord& send : replayer::exchange(replay_.comm, out).items)
-            take(send, replies);
+        }
+        take_all(replayer::exchange(replay_.comm, out_).items, replies);
         for (const ReplyRecord& reply : replayer::exchange(replay_.comm, replies).items)
             reply_(reply);
+    }
+
+    /// One receiver after the other, and what each gets in its order: what is known of many of them is not in the
+    /// cache.
+    void take_all(const std::vector<SendRecord>& sends, std::vector<std::vector<ReplyRecord>>& replies)
+    {
+        if (!has_many_) {
+            for (const SendRecord& send : sends)
+                take(send, replies);
+            return;
+        }
+        std::vector<std::uint32_t> next(replay_.processes.size() + 1);  // by owned process: where its next one goes
+        for (const SendRecord& send : sends)
+            ++next[replay_.index_of({send.dest}) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        order_.resize(sends.size());
+        for (std::uint32_t i = 0; i < sends.size(); ++i)
+            order_[next[replay_.index_of({sends[i].dest})]++] = i;
+        for (const std::uint32_t i : order_)
+            take(sends[i], replies);
     }
 
     void take(const SendRecord& send, std::vector<std::vector<ReplyRecord>>& replies)
@@ -102,6 +126,10 @@ private:
     MessageEnds& ends_;
     Receive receive_;
     Reply reply_;
+    /// Of the processes of the trace, on each process of the replay.
+    const bool has_many_ = replay_.definitions.processes.size() > 64 * static_cast<std::size_t>(replay_.size);
+    std::vector<std::vector<SendRecord>> out_ = lists_for<SendRecord>(replay_.size);  // of one window
+    std::vector<std::uint32_t> order_;                                                // likewise
     std::size_t current_ = 0;  // index into ends_.sends of the process whose sends are next
     std::uint64_t unmatched_ = 0;
 };

@@ -56,6 +56,7 @@ SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace,
       peers_(replay.definitions, trace.process), numbering_(trace, model::Skipped::What::Send)
 {
     const auto& envelopes = trace.sends.envelopes();
+    channels_.reserve(envelopes.size());
     for (std::uint32_t e = 0; e < envelopes.size(); ++e) {
         const model::Envelope& envelope = envelopes[e];
         const auto dest = peers_.at(envelope.comm, envelope.peer);
