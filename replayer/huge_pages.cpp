@@ -22,8 +22,7 @@ constexpr int most_free = 512 * huge_page;  // at the end of the heap, which sta
 // own has an end in small ones: with 4 or 16 MiB, a replay takes a tenth to a third longer than with 64.
 constexpr int growth = 32 * huge_page;
 
-std::uintptr_t heap_begin = 0;              // none is known
-std::atomic<std::uintptr_t> heap_asked{0};  // until where huge pages have been asked for
+std::uintptr_t heap_begin = 0;  // none is known
 
 std::uintptr_t heap_end()
 {
@@ -45,6 +44,8 @@ void ask(std::uintptr_t begin, std::uintptr_t end)
 
 }  // namespace
 
+std::atomic<std::uintptr_t> asked_for_huge_pages{UINTPTR_MAX};
+
 void keep_memory()
 {
     constexpr long page = 4096;  // where they are larger, a huge page has hundreds of MiB
@@ -53,7 +54,7 @@ void keep_memory()
     mallopt(M_TOP_PAD, growth);
     if (sysconf(_SC_PAGESIZE) == page) {
         heap_begin = heap_end();
-        heap_asked = heap_begin;
+        asked_for_huge_pages = heap_begin;
     }
 }
 
@@ -65,7 +66,7 @@ void ask_for_huge_pages(void* array, std::size_t bytes)
     const std::uintptr_t end = heap_end();
     if (begin < heap_begin || begin >= end)
         ask(begin, begin + bytes);
-    else if (const std::uintptr_t asked = heap_asked.exchange(rounded_down(end)); asked < end)
+    else if (const std::uintptr_t asked = asked_for_huge_pages.exchange(rounded_down(end)); asked < end)
         ask(asked, end);
 }
 

@@ -120,7 +120,7 @@ void free_paged(void* array)
         if (void* array = make(bytes))
             return array;
     void* array = std::malloc(bytes == 0 ? 1 : bytes);
-    if (is_large && array != nullptr)
+    if (array != nullptr && (is_large || lies_in_new_heap(array)))
         ask_for_huge_pages(array, bytes);
     return array;
 }

@@ -114,6 +114,21 @@ TEST(HugePages, AreForLargeArraysOnly)
     munmap(other, size);
 }
 
+/// A trace of many ranks has nothing else.
+TEST(HugePages, AreForSmallArraysThatFillTheHeap)
+{
+    keep_memory();
+    const bool exist = std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled");
+    constexpr std::size_t number = 192 * 64;  // several times what the heap grows by
+    std::vector<std::vector<std::uint64_t>> arrays;
+    arrays.reserve(number);  // which is large
+    while (arrays.size() < number)
+        arrays.push_back(numbers(mebi / 64));
+    for (std::size_t i = 256; i < arrays.size(); i += 64)  // from where there is a whole huge page
+        EXPECT_EQ(is_for_huge_pages(arrays[i].data()), exist) << i;
+    EXPECT_TRUE(are_numbers(arrays.back()));
+}
+
 class Paged : public testing::Test
 {
 protected:
