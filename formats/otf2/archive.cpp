@@ -154,15 +154,19 @@ void Archive::check_location(OTF2_LocationRef location, std::uint64_t events) co
     }
     const std::string file = files_.events(location);
     const std::string definitions = files_.local_definitions(location);
-    check_written(file, [&] { check_event_file(file, event_chunk, events); });
-    check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, Definitions::Local); });
+    CheckMemory memory;
+    check_written(file, [&] { check_event_file(file, event_chunk, events, memory); });
+    check_written(definitions,
+                  [&] { check_definition_file(definitions, definition_chunk_, Definitions::Local, memory); });
 }
 
 void Archive::check_definitions() const
 {
     const std::string definitions = files_.definitions();
     check_written(files_.anchor(), [&] { check_anchor_file(files_.anchor()); });
-    check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, Definitions::Global); });
+    CheckMemory memory;
+    check_written(definitions,
+                  [&] { check_definition_file(definitions, definition_chunk_, Definitions::Global, memory); });
 }
 
 std::string ArchiveFiles::events(OTF2_LocationRef location) const

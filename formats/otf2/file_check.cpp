@@ -119,6 +119,15 @@ std::optional<ChunkHead> parse_head(Bytes bytes)
     return ChunkHead{swapped, number(bytes.subspan(2), swapped), number(bytes.subspan(10), swapped)};
 }
 
+/// By type: events that have a length. Those that are no more than one compressed integer have none.
+constexpr auto has_length = [] {
+    std::array<bool, 256> result{};
+    std::fill(result.begin() + attribute_list + 1, result.end(), true);
+    for (const std::size_t event : {12, 13, 16, 17, 20, 21, 24, 28, 29, 30})
+        result[event] = false;
+    return result;
+}();
+
 /// A pass over the records of one chunk, by their lengths.
 class Records
 {
@@ -164,6 +173,16 @@ public:
         return value;
     }
 
+    /// Steps over an event as most are, at one go: a time, no attributes, and a length of one byte before its content.
+    bool skip_usual_event()
+    {
+        constexpr std::size_t type_at = 9, length_at = 10, content_at = 11;
+        if (rest_.size() < content_at || rest_[0] != timestamp || !has_length[rest_[type_at]] ||
+            rest_[length_at] == 0xff)
+            return false;
+        return skip(content_at + rest_[length_at]);
+    }
+
     /// The content of a record: behind its length, which is one byte, or 0xff and eight bytes. Steps over it.
     std::optional<Records> content()
     {
@@ -196,15 +215,6 @@ private:
 
 enum class Step : std::uint8_t { Record, EndOfChunk, EndOfFile, Broken };
 
-/// By type: events that are no more than one compressed integer have no length.
-constexpr auto has_length = [] {
-    std::array<bool, 256> result{};
-    result.fill(true);
-    for (const std::size_t event : {12, 13, 16, 17, 20, 21, 24, 28, 29, 30})
-        result[event] = false;
-    return result;
-}();
-
 Step end_of(std::uint8_t type)
 {
     return type == end_of_chunk ? Step::EndOfChunk : type == end_of_file ? Step::EndOfFile : Step::Broken;
@@ -213,6 +223,8 @@ Step end_of(std::uint8_t type)
 /// Steps over an event, with its time and its attributes.
 Step next_event(Records& records)
 {
+    if (records.skip_usual_event())
+        return Step::Record;
     auto type = records.byte();
     while (type == timestamp || type == attribute_list) {
         if (type == timestamp) {
@@ -284,9 +296,11 @@ bool is_at_end(Records records)
     return records.byte() == end_of_buffer && records.left() == 0;
 }
 
-std::vector<std::uint8_t> read_chunk(const InputFile& file, std::uint64_t begin, std::uint64_t chunk_size)
+Bytes read_chunk(const InputFile& file, std::uint64_t begin, std::uint64_t chunk_size, CheckMemory& memory)
 {
-    std::vector<std::uint8_t> bytes(std::min(chunk_size, file.size() - begin));
+    const std::uint64_t size = std::min(chunk_size, file.size() - begin);
+    memory.resize(std::max<std::uint64_t>(memory.size(), size));
+    const auto bytes = std::span(memory).first(size);
     file.read(begin, bytes);
     return bytes;
 }
@@ -316,7 +330,7 @@ bool is_there(const fs::path& name)
     return false;
 }
 
-void check_event_file(const fs::path& name, std::uint64_t chunk_size, std::uint64_t promised)
+void check_event_file(const fs::path& name, std::uint64_t chunk_size, std::uint64_t promised, CheckMemory& memory)
 {
     const InputFile file(name);
     const auto fail_after = [&](std::uint64_t events) {
@@ -336,7 +350,7 @@ void check_event_file(const fs::path& name, std::uint64_t chunk_size, std::uint6
         }
         events = head->last;
     }
-    const std::vector<std::uint8_t> last = read_chunk(file, begin, chunk_size);
+    const Bytes last = read_chunk(file, begin, chunk_size, memory);
     const auto head = parse_head(last);
     if (!head) {
         fail_after(events);
@@ -351,11 +365,11 @@ void check_event_file(const fs::path& name, std::uint64_t chunk_size, std::uint6
     }
 }
 
-void check_definition_file(const fs::path& name, std::uint64_t chunk_size, Definitions kind)
+void check_definition_file(const fs::path& name, std::uint64_t chunk_size, Definitions kind, CheckMemory& memory)
 {
     const InputFile file(name);
     for (std::uint64_t begin = 0; begin < file.size(); begin += chunk_size) {
-        const std::vector<std::uint8_t> bytes = read_chunk(file, begin, chunk_size);
+        const Bytes bytes = read_chunk(file, begin, chunk_size, memory);
         const auto head = parse_head(bytes);
         if (!head) {
             break;

@@ -350,6 +350,7 @@ struct Reader::State {
     std::unique_ptr<OTF2_Reader, Close> reader;
     std::uint64_t event_chunk = 0;  // bytes
     std::uint64_t definition_chunk = 0;
+    CheckMemory check_memory;
     EventCallbacks callbacks = event_callbacks();
     bool open = false;  // event and definition files
 };
@@ -371,7 +372,7 @@ void Reader::read_definitions(DefinitionHandler& handler)
     if (!is_there(file)) {
         fail(ExitCode::BadTrace, "{}: missing, though the anchor file is there; {}", file.string(), retry);
     }
-    check_definition_file(file, state_->definition_chunk, Definitions::Global);
+    check_definition_file(file, state_->definition_chunk, Definitions::Global, state_->check_memory);
     const LastWords words = last_words(file);
     OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
     if (definitions == nullptr) {
@@ -444,7 +445,7 @@ OTF2_CallbackCode deliver_clock_offset(void* user, OTF2_TimeStamp time, std::int
 /// Local definitions map the references in the events of a location to the global ones, and say how its clock went. An
 /// archive may do without them, but not for some of its locations.
 static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file,
-                                   std::uint64_t chunk_size, EventHandler& handler)
+                                   std::uint64_t chunk_size, CheckMemory& memory, EventHandler& handler)
 {
     std::error_code error;
     if (!is_there(file)) {
@@ -455,7 +456,7 @@ static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef locatio
         }
         return;
     }
-    check_definition_file(file, chunk_size, Definitions::Local);
+    check_definition_file(file, chunk_size, Definitions::Local, memory);
     const LastWords words = last_words(file);
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (definitions == nullptr) {
@@ -488,9 +489,10 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
         state_->open = true;
     }
     take_message();
-    read_local_definitions(reader, location, state_->file_of(location, "def"), state_->definition_chunk, handler);
+    read_local_definitions(reader, location, state_->file_of(location, "def"), state_->definition_chunk,
+                           state_->check_memory, handler);
 
-    check_event_file(file, state_->event_chunk, promised);
+    check_event_file(file, state_->event_chunk, promised, state_->check_memory);
     const LastWords words = last_words(file);
     OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader, location);
     if (events == nullptr) {
