@@ -40,6 +40,9 @@ private:
 /// Zero, or the errno of what went wrong.
 int write_all(int fd, std::span<const unsigned char> bytes)
 {
+    const bool has_room = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes.size())) == 0;
+    if (!has_room && (errno == ENOSPC || errno == EDQUOT))
+        return errno;
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
         if (written < 0 && errno != EINTR)
@@ -49,8 +52,9 @@ int write_all(int fd, std::span<const unsigned char> bytes)
         if (written > 0)
             bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
-    // Only fsync() tells of a full disk on file systems that allocate late.
-    return ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+    // On file systems that allocate late and cannot reserve, only fsync() tells of a full disk. It may take as long as
+    // a tenth of a replay.
+    return has_room || ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
 }
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, int error)
