@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -184,16 +185,18 @@ struct ChannelHash {
 template <class Table, class CallOf>
 void sort_by_enter(const std::vector<LocationTrace>& traces, Table& operations, CallOf call_of)
 {
-    std::vector<Ns> enters;
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < operations.size(); ++i) {
-        enters.push_back(enter_of(traces, call_of(operations[i])));
-        order.push_back(i);
+    const auto enter = [&](std::uint32_t i) { return enter_of(traces, call_of(operations[i])); };
+    std::uint32_t in_order = 1;
+    while (in_order < operations.size() && enter(in_order - 1) <= enter(in_order)) {
+        ++in_order;
     }
-    if (!std::is_sorted(enters.begin(), enters.end())) {
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return enters[a] < enters[b]; });
-        operations.select(order);
+    if (in_order >= operations.size()) {
+        return;  // as those of one thread are
     }
+    std::vector<std::uint32_t> order(operations.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, enter);
+    operations.select(order);
 }
 
 /// The operations of all locations.
