@@ -143,8 +143,10 @@ rules::CollectiveCase Collectives::case_of(const Part& part, const rules::Member
                                            const rules::Instance& instance) const
 {
     const bool inter = members.is_inter(part.side);
-    return {Members::operation(member.function, member.root), inter, members.in_neighbours(part).has_value(),
-            members.size(part.side.partner(inter)), &instance};
+    const rules::Operation operation = Members::operation(member.function, member.root);
+    const bool neighbours_known =
+        operation.shape == functions::CollectiveShape::Neighbour && members.in_neighbours(part).has_value();
+    return {operation, inter, neighbours_known, members.size(part.side.partner(inter)), &instance};
 }
 
 Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce,

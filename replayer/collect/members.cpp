@@ -181,10 +181,10 @@ rules::Member Members::describe(const Part& part) const
     const model::ProcessTrace& trace = replay_.processes[part.process];
     const model::CollectiveCall call = trace.collectives[part.collective];
     const model::CallRef in = part.side.is_ends() ? call.call : call.begin();
-    const bool is_blocking = call.is_blocking() || is_split(function_of(replay_.definitions, trace, call));
+    const auto begun = function_of(replay_.definitions, trace, call);
+    const bool is_blocking = call.is_blocking() || is_split(begun);
     const model::CallRef left = is_blocking ? in : call.call;
-    const auto function = part.side.is_ends() ? function_of(replay_.definitions, trace, in)
-                                              : function_of(replay_.definitions, trace, call);
+    const auto function = part.side.is_ends() ? function_of(replay_.definitions, trace, in) : begun;
     const bool has_amounts = operation(function, call.root).has_amounts;
     return {enter_of(trace, in),
             left.valid() ? leave_of(trace, left) : model::Ns::max() / 2,  // no wait can end after it

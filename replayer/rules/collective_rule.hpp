@@ -77,7 +77,7 @@ private:
 struct CollectiveCase {
     Operation operation;
     bool inter = false;             // inter-communicator: `instance` is the remote side
-    bool neighbours_known = false;  // the trace tells whom this member gets something from
+    bool neighbours_known = false;  // of CollectiveShape::Neighbour: the trace tells whom it gets something from
     std::size_t size = 0;           // members of the communicator (of the side that `instance` describes)
     const Instance* instance = nullptr;
 

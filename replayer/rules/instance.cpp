@@ -44,7 +44,10 @@ void Instance::add(const Member& member)
     one.bytes = member.bytes;
     one.members = 1;
     one.least_function = one.largest_function = static_cast<std::uint16_t>(same_for_all(member.function));
-    merge(one);
+    if (members == 0)
+        *this = one;  // of most processes, one member takes part
+    else
+        merge(one);
 }
 
 void LastOfTwoClocks::take(const Enter& enter, model::NodeId clock)
