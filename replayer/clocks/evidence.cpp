@@ -52,6 +52,8 @@ std::int64_t Evidence::border(std::uint32_t clock, std::uint32_t stretch) const
 
 std::uint32_t Evidence::stretch_of(std::uint32_t clock, std::int64_t time) const
 {
+    if (length(clock) < longest_stretch)
+        return 0;  // the only one; a wide division for each message would be dear
     const std::int64_t count = stretches(clock);
     const Wide passed = Wide{time - spans_[clock].begin.count()} * count / std::max<std::int64_t>(1, length(clock));
     return static_cast<std::uint32_t>(std::clamp<Wide>(passed, 0, count - 1));

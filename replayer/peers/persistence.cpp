@@ -157,15 +157,19 @@ private:
                 visit(p);
     }
 
-    /// Of the i-th occurrence that is looked at: one of each of so many equal parts of the run, by no pattern that the
+    /// The i-th occurrence that is looked at: one of each of so many equal parts of the run, by no pattern that the
     /// work could have as well.
-    [[nodiscard]] std::int64_t time_of(std::size_t p, std::size_t i)
+    [[nodiscard]] std::size_t drawn(std::size_t i) const
     {
         const auto part = static_cast<std::int64_t>(i);
         const std::int64_t begin = part * common_ / sums_.occurrences;
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
-        const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
-        const std::uint32_t entry = lists_[p][static_cast<std::size_t>(k)];
+        return static_cast<std::size_t>(begin) + random_bits(i) % static_cast<std::uint64_t>(length);
+    }
+
+    [[nodiscard]] std::int64_t time_of(std::size_t p, std::size_t occurrence)
+    {
+        const std::uint32_t entry = lists_[p][occurrence];
         if (chosen_.spans.empty() && time_ == Time::All)
             return gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry));
         const Gap gap = chosen_.measure(place_, gaps_[p], entry);
@@ -182,9 +186,12 @@ private:
     {
         const auto count = static_cast<std::size_t>(sums_.occurrences);
         std::vector<std::int64_t> flat(2 * count + 1, 0);
+        std::vector<std::size_t> looked_at;
+        for (std::size_t i = 0; i < count; ++i)
+            looked_at.push_back(drawn(i));
         for_each_rank([&](std::size_t p) {
             for (std::size_t i = 0; i < count; ++i) {
-                const std::int64_t ns = time_of(p, i);
+                const std::int64_t ns = time_of(p, looked_at[i]);
                 logs_.push_back(fixed_log(ns));
                 flat[2 * i] += logs_.back();
                 flat[2 * i + 1] += ns;
