@@ -21,8 +21,8 @@ std::vector<ContextId> first_alike(const model::Definitions& definitions, SitesC
     visit_parents_first(contexts, [&](ContextId context) {
         constexpr std::uint32_t nothing = UINT32_MAX;
         const auto [region, parent, site] = contexts[context.value];
-        const bool has_site =
-            sites == SitesCount::All || definitions.regions[region.value].role == model::RegionRole::Mpi;
+        const bool is_mpi = definitions.regions[region.value].role == model::RegionRole::Mpi;
+        const bool has_site = sites == SitesCount::All || (sites == SitesCount::OfMpiCalls && is_mpi);
         const std::uint32_t prefix = parent.valid() ? names[parent.value] : nothing;
         const auto number = static_cast<std::uint32_t>(known.size());
         names[context.value] = known.try_emplace({prefix, region, has_site ? site : 0}, number).first->second;

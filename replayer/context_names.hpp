@@ -13,8 +13,9 @@ namespace critpath::replayer
 {
 
 enum class SitesCount : std::uint8_t {
-    All,        // contexts that were called elsewhere are not alike
-    OfMpiCalls  // nor are MPI calls that are made elsewhere; wherever their callers were called
+    All,         // contexts that were called elsewhere are not alike
+    OfMpiCalls,  // nor are MPI calls that are made elsewhere; wherever their callers were called
+    None         // wherever any of them was called
 };
 
 /// By ContextId: the first one that is like it. They must not be their own ancestors.

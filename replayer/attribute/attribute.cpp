@@ -247,14 +247,18 @@ std::vector<model::CountTable> with_call_paths(std::vector<model::CountTable> co
     return counts;
 }
 
-/// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize.
-void add_places(const Stretches& stretches, std::vector<Place>& used)
+/// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize. Returns these.
+std::vector<std::vector<PathStep>> add_places(const Stretches& stretches, std::vector<Place>& used)
 {
+    std::vector<std::vector<PathStep>> ways;
     for (const Stretches::At& at : stretches.stretches) {
         if (at.place.before.valid())
             used.push_back({at.place.before});
         used.push_back({at.place.after});
+        ways.push_back(at.before);
+        ways.push_back(at.after);
     }
+    return ways;
 }
 
 /// `origin`: where the run begins.
@@ -264,9 +268,8 @@ void add_stretches(const Stretches& stretches, const Places& places, Ns origin, 
         profile.stretches.push_back(at.sums);
         if (at.sums.costliest_rank >= 0)
             profile.stretches.back().costliest_begin_ns -= origin.count();
-        if (at.place.before.valid())
-            profile.stretches.back().before = places.id({at.place.before});
-        profile.stretches.back().after = places.id({at.place.after});
+        profile.stretches.back().before = places.id_of(at.before);
+        profile.stretches.back().after = places.id_of(at.after);
     }
     profile.stretch_shares = stretches.shares;
     profile.stretch_ranks = stretches.ranks;
@@ -287,8 +290,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
-    add_places(findings.stretches, used);
-    const Places places(replay, used);
+    const std::vector<std::vector<PathStep>> ways = add_places(findings.stretches, used);
+    const Places places(replay, used, ways);
 
     Attributed result;
     result.numbers = number_segments(replay, path, sums.pieces);

@@ -46,11 +46,17 @@ auto order(const Row& row)
 
 }  // namespace
 
-Places::Places(const Replay& replay, const std::vector<Place>& used_here)
+Places::Places(const Replay& replay, const std::vector<Place>& used_here,
+               const std::vector<std::vector<PathStep>>& ways)
 {
     const std::vector<Uses> all = uses(replay, used_here);
     make_rows(replay.definitions, all);
     make_call_paths(replay.definitions, all);
+    for (const std::vector<PathStep>& way : ways) {
+        CallPathId path = CallPathId::none();
+        for (const PathStep& step : way)
+            path = add({row(step.function), path, step.site});
+    }
     number_call_paths();
 }
 
@@ -163,6 +169,14 @@ void Places::number_call_paths()
             path = number[path.value];
     call_paths_ = std::move(numbered);
     children_ = std::move(children);
+}
+
+CallPathId Places::id_of(const std::vector<PathStep>& way) const
+{
+    CallPathId path = CallPathId::none();
+    for (const PathStep& step : way)
+        path = children_.at({path, row(step.function), step.site});
+    return path;
 }
 
 CallPathId Places::id(Place place) const

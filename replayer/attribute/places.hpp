@@ -8,6 +8,7 @@
 #include "analysis/model/profile.hpp"
 #include "analysis/model/pseudo_rows.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/peers/same_calls.hpp"
 
 #include <array>
 #include <compare>
@@ -64,11 +65,13 @@ inline std::uint64_t address_in(Place place, const model::Sample& sample)
 class Places
 {
 public:
-    /// Collective over `replay.comm`.
-    Places(const Replay& replay, const std::vector<Place>& used_here);
+    /// `ways`: have call paths, too; their functions are used. Collective over `replay.comm`.
+    Places(const Replay& replay, const std::vector<Place>& used_here, const std::vector<std::vector<PathStep>>& ways);
 
     /// none() if nobody has used it.
     [[nodiscard]] model::CallPathId id(Place place) const;
+    /// none() if it has no functions.
+    [[nodiscard]] model::CallPathId id_of(const std::vector<PathStep>& way) const;
     /// The function; none() if nobody has used it.
     [[nodiscard]] model::RowId row(model::ContextId context) const { return row(region_of_context_[context.value]); }
     [[nodiscard]] model::RowId row(model::RegionId region) const { return row_of_region_[region.value]; }

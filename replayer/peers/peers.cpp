@@ -43,15 +43,17 @@ std::vector<PlaceTime> sum_by_place(std::vector<PlaceTime> times)
     return sums;
 }
 
-/// The functions of a call path, innermost first, and where the last call is made.
-std::pair<std::vector<std::string_view>, std::uint64_t> names_of(const model::Definitions& definitions,
-                                                                 model::ContextId context)
+/// The functions of a call path, innermost first, and where each is called.
+std::pair<std::vector<std::string_view>, std::vector<std::uint64_t>> names_of(const model::Definitions& definitions,
+                                                                              model::ContextId context)
 {
-    const std::uint64_t site = context.valid() ? definitions.contexts[context.value].site : 0;
     std::vector<std::string_view> names;
-    for (; context.valid(); context = definitions.contexts[context.value].parent)
+    std::vector<std::uint64_t> sites;
+    for (; context.valid(); context = definitions.contexts[context.value].parent) {
         names.emplace_back(definitions.region(context).name);
-    return {names, site};
+        sites.push_back(definitions.contexts[context.value].site);
+    }
+    return {names, sites};
 }
 
 /// Those with the most time, that first. Of equal ones, their names decide: the order of definitions means nothing.
@@ -260,6 +262,12 @@ std::vector<Part> collect(const Replay& replay, std::vector<Part> own)
     return all;
 }
 
+/// As model::Stretch::before_site.
+std::int64_t site_of(const std::vector<PathStep>& way)
+{
+    return way.empty() ? 0 : static_cast<std::int64_t>(way.back().site);
+}
+
 }  // namespace
 
 Stretches compare_with_peers(const Replay& replay, const Predecessors& predecessors, const Path& path)
@@ -286,9 +294,11 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     add_times(replay, chosen, found.stretches);
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
-        found.stretches[i].before_site = same.site(times[i].place.before);
-        found.stretches[i].after_site = same.site(times[i].place.after);
-        result.stretches.push_back({times[i].place, found.stretches[i]});
+        Stretches::At at{times[i].place, same.way(replay.definitions, times[i].place.before),
+                         same.way(replay.definitions, times[i].place.after), found.stretches[i]};
+        at.sums.before_site = site_of(at.before);
+        at.sums.after_site = site_of(at.after);
+        result.stretches.push_back(std::move(at));
     }
     result.same = same;
     result.shares = collect(replay, std::move(found.shares));

@@ -17,7 +17,8 @@ namespace critpath::replayer
 struct Stretches {
     struct At {
         GapPlace place;
-        model::Stretch sums;  // without the call paths, which have no numbers yet
+        std::vector<PathStep> before, after;  // the ways to its calls
+        model::Stretch sums;                  // without the call paths, which have no numbers yet
     };
     std::vector<At> stretches;                // on all processes
     SameCalls same;                           // which calls the places are of

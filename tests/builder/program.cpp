@@ -322,6 +322,14 @@ void Rank::called_from(const std::vector<std::string>& path, std::uint64_t site,
     caller_ = program_->context(program_->region(model::RegionRole::Sampled, path.back()), above, function_at);
 }
 
+void Rank::called_along(const std::vector<std::pair<std::string, std::uint64_t>>& path, std::uint64_t site)
+{
+    site_ = site;
+    caller_ = model::ContextId::none();
+    for (const auto& [function, at] : path)
+        caller_ = program_->context(program_->region(model::RegionRole::Sampled, function), caller_, at);
+}
+
 void Rank::sample(std::int64_t time, const std::string& function, std::int64_t weight)
 {
     sample(time, std::vector{function}, weight);

@@ -158,6 +158,8 @@ public:
     /// The calls that follow are made by the last of these functions, which the others have called, at this address.
     /// `function_at`: where that one is called itself.
     void called_from(const std::vector<std::string>& path, std::uint64_t site = 0, std::uint64_t function_at = 0);
+    /// Likewise, with where each of them is called.
+    void called_along(const std::vector<std::pair<std::string, std::uint64_t>>& path, std::uint64_t site);
     /// So many us of the last call lie between the polls that it stands for.
     void between_polls(std::int64_t microseconds);
     /// Has no processor, and comes back on another one if it has migrated.
