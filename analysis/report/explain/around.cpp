@@ -17,6 +17,14 @@ namespace
 
 using model::CallPathId;
 
+/// Whether they are one function, called at one site, as far as that is known: some stretches have it at several sites.
+bool may_be_same(const model::Profile& profile, CallPathId one, CallPathId other)
+{
+    const model::CallPath& a = profile.call_paths[one.value];
+    const model::CallPath& b = profile.call_paths[other.value];
+    return a.row == b.row && (a.site == b.site || a.site == 0 || b.site == 0);
+}
+
 /// The ways to the two calls around a stretch.
 struct TwoWays {
     std::vector<CallPathId> before, after;
@@ -25,7 +33,8 @@ struct TwoWays {
     TwoWays(const model::Profile& profile, const model::Stretch& stretch)
         : before(way_to(profile, stretch.before)), after(way_to(profile, stretch.after))
     {
-        while (common + 1 < std::min(before.size(), after.size()) && before[common] == after[common])
+        while (common + 1 < std::min(before.size(), after.size()) &&
+               may_be_same(profile, before[common], after[common]))
             ++common;
     }
     /// A function that makes both calls itself may do so once each time that it is called.

@@ -143,24 +143,34 @@ std::size_t first_difference(const std::vector<CallPathId>& one, const std::vect
     return static_cast<std::size_t>(std::mismatch(one.begin(), end, other.begin()).first - one.begin());
 }
 
+/// How far one function is to be told from another one, of another stretch.
+enum class Apart : std::uint8_t { Not, ByName, BySite };
+
 /// Has the first function named in which `one` differs from `other`, if they do; with where it is called from, if that
 /// is all of the difference.
-bool emphasize(const model::Profile& profile, const std::vector<CallPathId>& one, const std::vector<CallPathId>& other,
-               binary::SourceLines* lines, Emphasis& emphasis)
+Apart emphasize(const model::Profile& profile, const std::vector<CallPathId>& one, const std::vector<CallPathId>& other,
+                binary::SourceLines* lines, Emphasis& emphasis)
 {
     const std::size_t i = first_difference(one, other);
     if (i == one.size() || i == other.size())
-        return false;
+        return Apart::Not;
     const std::string name = short_name(profile, one[i]);
     std::string& text = emphasis.functions.try_emplace(one[i], name).first->second;
-    if (name != short_name(profile, other[i]) || text != name)
-        return true;
-    const model::CallPath& call = profile.call_paths[one[i].value];
-    const std::string site = lines != nullptr ? site_text(profile, one[i], call.site, *lines) : "";
-    const bool are_named_apart = profile.row(one[i]).name != profile.row(other[i]).name;
-    text =
-        are_named_apart ? printable(profile.row(one[i]).name) : name + site_in_brackets({site, site}, ShownSite::Site);
-    return true;
+    if (name != short_name(profile, other[i]))
+        return Apart::ByName;
+    if (profile.row(one[i]).name != profile.row(other[i]).name) {
+        text = printable(profile.row(one[i]).name);
+        return Apart::ByName;
+    }
+    const auto site = [&](CallPathId call) {
+        const auto address = static_cast<std::int64_t>(profile.call_paths[call.value].site);
+        return lines != nullptr ? site_of(profile, call, address, *lines) : Site();
+    };
+    const Site own = site(one[i]);
+    const ShownSite shown = own.text == site(other[i]).text ? ShownSite::LineAndAddress : ShownSite::Site;
+    if (std::string words = name + site_in_brackets(own, shown); words.size() > text.size())
+        text = std::move(words);
+    return Apart::BySite;
 }
 
 bool have_same_caller(const model::Profile& profile, const std::vector<CallPathId>& one,
@@ -187,22 +197,24 @@ void tell_apart(const model::Profile& profile, const Ways& ways, const Ways& oth
                         emphasize(ways.before_site, other.before_site, emphasis.before_site);
     const bool after = have_same_caller(profile, ways.after, other.after) &&
                        emphasize(ways.after_site, other.after_site, emphasis.after_site);
-    if (!before && !after && !emphasize(profile, ways.before, other.before, lines, emphasis))
+    // What differs by sites only is told by those of both ends, as a piece of a function is.
+    if (!before && !after && emphasize(profile, ways.before, other.before, lines, emphasis) != Apart::ByName)
         emphasize(profile, ways.after, other.after, lines, emphasis);
 }
 
-/// The one that tells it from those that differ from it last; of functions further out, the sentence tells. Empty if
+/// Of the functions from the index `begin` on: the one that tells it from those that differ from it last. Empty if
 /// there is none.
-std::string innermost_emphasized(const std::vector<CallPathId>& way, const Emphasis& emphasis)
+std::string innermost_emphasized(const std::vector<CallPathId>& way, std::size_t begin, std::size_t end,
+                                 const Emphasis& emphasis)
 {
-    std::string name;
-    for (const CallPathId path : way)
-        if (const auto found = emphasis.functions.find(path); found != emphasis.functions.end())
-            name = found->second;
-    return name;
+    for (; end > begin; --end)
+        if (const auto found = emphasis.functions.find(way[end - 1]); found != emphasis.functions.end())
+            return found->second;
+    return {};
 }
 
-/// Of a stretch that reads like others: "from pw.x+0x4a2c94 to pw.x+0x4a2f1d, by pw.x+0x48bc10".
+/// Of a stretch that reads like others: "from pw.x+0x4a2c94 to pw.x+0x4a2f1d, by pw.x+0x48bc10", "from dot (cg.c:12) to
+/// dot (cg.c:15)".
 std::string emphasis_in_words(const Ways& ways, const Emphasis& emphasis)
 {
     std::string sites;
@@ -215,10 +227,15 @@ std::string emphasis_in_words(const Ways& ways, const Emphasis& emphasis)
     std::vector<std::string> words;
     if (!sites.empty())
         words.push_back(sites);
-    for (const std::vector<CallPathId>& way : {ways.before, ways.after})
-        if (const std::string name = innermost_emphasized(way, emphasis); !name.empty())
-            if (std::string by = "by " + name; std::ranges::find(words, by) == words.end())
-                words.push_back(std::move(by));
+    const std::size_t common = first_difference(ways.before, ways.after);
+    const std::string from = innermost_emphasized(ways.before, common, ways.before.size(), emphasis);
+    const std::string to = innermost_emphasized(ways.after, common, ways.after.size(), emphasis);
+    if (!from.empty() && !to.empty() && from != to)
+        words.push_back(fmt::format("from {} to {}", from, to));
+    else if (!from.empty() || !to.empty())
+        words.push_back("by " + (from.empty() ? to : from));
+    if (const std::string by = innermost_emphasized(ways.after, 0, common, emphasis); !by.empty())
+        words.push_back("by " + by);
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
