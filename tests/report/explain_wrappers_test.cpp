@@ -91,13 +91,18 @@ TEST_F(ExplainWrappers, CallsInOneLineHaveAddresses)
     EXPECT_EQ(explained(2).apart, "by dot (cg.c:10, app+0x10)");
 }
 
-/// Of several sites, none is named.
-TEST_F(ExplainWrappers, CallsOfSeveralSitesHaveNone)
+/// Of several sites, none is named, but the line if they have one.
+TEST_F(ExplainWrappers, CallsOfSeveralSitesHaveALineIfAllHaveIt)
 {
     const model::CallPathId first = call(0x10, 10), second = call(0, 0);
     add(first, second);
     add(second, first);
-    EXPECT_EQ(explained(0).apart, "from dot (cg.c:10) to dot");
+    EXPECT_EQ(explained(0).apart, "from dot (cg.c:10) to dot") << "nothing is known of the others";
+    call(0x20, 20);
+    call(0x28, 20);
+    EXPECT_EQ(explained(0).apart, "from dot (cg.c:10) to dot (cg.c:20)");
+    EXPECT_EQ(explained(1).apart, "from dot (cg.c:20) to dot (cg.c:10)");
+    call(0x30, 30);
     EXPECT_EQ(explained(1).apart, "from dot to dot (cg.c:10)");
 }
 

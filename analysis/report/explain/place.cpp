@@ -143,6 +143,43 @@ std::size_t first_difference(const std::vector<CallPathId>& one, const std::vect
     return static_cast<std::size_t>(std::mismatch(one.begin(), end, other.begin()).first - one.begin());
 }
 
+/// Whether a call is one of those that a stretch has, `of`, the call paths of which may have sites that are not told.
+bool is_one_of(const model::Profile& profile, CallPathId call, CallPathId of)
+{
+    for (; call != of; call = profile.call_paths[call.value].parent, of = profile.call_paths[of.value].parent) {
+        if (!call.valid() || !of.valid())
+            return false;
+        const model::CallPath &one = profile.call_paths[call.value], &other = profile.call_paths[of.value];
+        if (one.row != other.row || (other.site != 0 && one.site != other.site))
+            return false;
+    }
+    return true;
+}
+
+/// Where the function `index` of a way is called, if a stretch has it at several sites: their line, if that is one.
+/// What is a call of other stretches is none of these.
+std::string line_of_sites(const model::Profile& profile, const std::vector<CallPathId>& way, std::size_t index,
+                          binary::SourceLines& lines)
+{
+    std::string found;
+    for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i) {
+        const auto is_its_call = [&](const model::Stretch& s) {
+            return s.before == CallPathId{i} || s.after == CallPathId{i};
+        };
+        if (profile.call_paths[i].row != profile.row_of(way.back()) || !is_one_of(profile, {i}, way.back()) ||
+            std::ranges::any_of(profile.stretches, is_its_call))
+            continue;
+        CallPathId function{i};
+        for (std::size_t above = index + 1; above < way.size(); ++above)
+            function = profile.call_paths[function.value].parent;
+        const std::string text = site_text(profile, function, profile.call_paths[function.value].site, lines);
+        if (text.find(':') == std::string::npos || (!found.empty() && text != found))
+            return {};
+        found = text;
+    }
+    return found;
+}
+
 /// How far one function is to be told from another one, of another stretch.
 enum class Apart : std::uint8_t { Not, ByName, BySite };
 
@@ -162,12 +199,15 @@ Apart emphasize(const model::Profile& profile, const std::vector<CallPathId>& on
         text = printable(profile.row(one[i]).name);
         return Apart::ByName;
     }
-    const auto site = [&](CallPathId call) {
-        const auto address = static_cast<std::int64_t>(profile.call_paths[call.value].site);
-        return lines != nullptr ? site_of(profile, call, address, *lines) : Site();
+    const auto site = [&](const std::vector<CallPathId>& way) {
+        const auto address = static_cast<std::int64_t>(profile.call_paths[way[i].value].site);
+        return lines == nullptr ? Site()
+               : address != 0   ? site_of(profile, way[i], address, *lines)
+                                : Site{line_of_sites(profile, way, i, *lines), ""};
     };
-    const Site own = site(one[i]);
-    const ShownSite shown = own.text == site(other[i]).text ? ShownSite::LineAndAddress : ShownSite::Site;
+    const Site own = site(one);
+    const bool are_in_one_line = own.text == site(other).text && !own.address.empty();
+    const ShownSite shown = are_in_one_line ? ShownSite::LineAndAddress : ShownSite::Site;
     if (std::string words = name + site_in_brackets(own, shown); words.size() > text.size())
         text = std::move(words);
     return Apart::BySite;
