@@ -5,6 +5,7 @@
 #include "analysis/model/sort_and_sum.hpp"
 #include "analysis/naming/path_tails.hpp"
 #include "formats/binary/demangle.hpp"
+#include "formats/binary/folded_names.hpp"
 #include "formats/binary/function_names.hpp"
 #include "formats/binary/function_symbols.hpp"
 
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -105,7 +107,7 @@ struct MarkedName {
 std::optional<MarkedName> marked_name(const model::Row& row)
 {
     constexpr int hex = 16;
-    const std::string_view name = row.name;
+    const std::string_view name = binary::without_twins(row.name);
     const std::size_t bracket = name.rfind(" [");
     const std::size_t mark = name.rfind(binary::file_mark);
     if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/') || !name.ends_with(']') ||
@@ -124,6 +126,21 @@ bool may_be_fortran(std::string_view symbol)
 {
     const std::string_view stem = symbol.substr(0, symbol.find_last_not_of("0123456789") + 1);
     return symbol.ends_with('_') || (stem.size() < symbol.size() && stem.size() > 1 && stem.ends_with('.'));
+}
+
+/// Of all that have the code of the row; empty if it is none of these, or if that is not known.
+std::string fortran_name(const model::Profile& profile, const model::Row& row, const FortranNameOf& name_of)
+{
+    std::vector<std::string> names;
+    bool is_found = false;
+    for (const std::string_view symbol : binary::folded_functions(row.name)) {
+        std::string name = may_be_fortran(binary::without_clones(symbol))
+                               ? name_of(recorded_module(profile, row.module), std::string(symbol))
+                               : std::string();
+        is_found = is_found || !name.empty();
+        names.push_back(name.empty() ? std::string(symbol) : std::move(name));
+    }
+    return is_found ? binary::with_twins(names.front(), std::span(names).subspan(1)) : std::string();
 }
 
 }  // namespace
@@ -151,10 +168,8 @@ void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
         const model::Row& row = profile.rows[i];
         if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
             continue;
-        const std::string_view stem = binary::without_clones(row.name);
-        std::string name = row.file.empty() && may_be_fortran(stem)
-                               ? name_of(recorded_module(profile, row.module), row.name)
-                               : std::string();
+        std::string name = row.file.empty() ? fortran_name(profile, row, name_of) : std::string();
+        const std::string_view stem = binary::without_clones(binary::without_twins(row.name));
         symbols[{row.module, name.empty() ? row.name : name}].insert(stem);
         if (!name.empty())
             found.emplace_back(i, std::move(name));
@@ -222,7 +237,9 @@ void name_namesakes(model::Profile& profile, const UnitFileOf& file_of, const Na
         for (const auto& [file, rows] : all.rows) {
             if (rows.size() != 1)
                 continue;
-            profile.rows[rows.front()].name = fmt::format("{} [{}]", function.second, tails.at(file));
+            std::string& name = profile.rows[rows.front()].name;
+            name = fmt::format("{} [{}]{}", function.second, tails.at(file),
+                               name.substr(binary::without_twins(name).size()));
             is_changed = true;
         }
     }

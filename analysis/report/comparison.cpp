@@ -7,6 +7,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/demangle.hpp"
+#include "formats/binary/folded_names.hpp"
 #include "formats/result/schema.hpp"
 
 #include <fmt/format.h>
@@ -127,16 +128,18 @@ std::string program(const model::Profile& profile, const std::set<std::string>& 
 }
 
 /// With other options, compilers make other copies of a function, and lay other parts of it elsewhere.
-std::string_view function_of(std::string_view name)
+std::string function_of(std::string_view name_with_twins)
 {
+    std::string_view name = binary::without_twins(name_with_twins);
+    const std::string_view twins = name_with_twins.substr(name.size());
     for (const std::string_view mark : {".cold", ".llvm."})
         if (const std::size_t at = name.find(mark); at != 0)
             name = name.substr(0, at);
     // What OpenMP runs in parallel is called a clone, too, but is another part of the function.
     const std::size_t parallel = name.find(" [clone ._omp_");
     if (parallel == std::string_view::npos)
-        return binary::without_clones(name);
-    return name.substr(0, name.find(" [clone ", parallel + 1));
+        return std::string(binary::without_clones(name)).append(twins);
+    return std::string(name.substr(0, name.find(" [clone ", parallel + 1))).append(twins);
 }
 
 /// What tells an item's function from others.
@@ -159,16 +162,22 @@ Names names_of(const Hotspot& item, const std::optional<Renamed>& program)
     const bool is_module = item.kind == "module";
     const bool is_sampled = item.kind == result::name(model::RowKind::Sampled);
     Names names = {std::string(basename(item.place())),
-                   std::string(is_module    ? basename(item.name)
-                               : is_sampled ? function_of(item.name)
-                                            : item.name),
-                   std::string(function_of(item.inlined_into))};
+                   is_module    ? std::string(basename(item.name))
+                   : is_sampled ? function_of(item.name)
+                                : item.name,
+                   function_of(item.inlined_into)};
     if (program && !item.module.empty() && names.binary == program->before) {
         names.binary = program->after;
         names.function = is_module ? names.binary : renamed(names.function, *program);
         names.inlined_into = renamed(names.inlined_into, *program);
     }
     return names;
+}
+
+/// Twins, which one of the builds made one function of, are named in the row.
+bool is_of_several(const std::string& shared, const std::string& own)
+{
+    return shared != own && binary::folded_functions(shared).size() == 1;
 }
 
 /// Of the functions of binaries that may have been built anew.
@@ -224,9 +233,9 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             const std::string file = by_line ? files.short_name(item.file) : std::string();
             Found& row = found[{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
-            row.difference.of_several = name != names.function               ? name
-                                        : inlined_into != names.inlined_into ? inlined_into
-                                                                             : std::string();
+            row.difference.of_several = is_of_several(name, names.function)               ? name
+                                        : is_of_several(inlined_into, names.inlined_into) ? inlined_into
+                                                                                          : std::string();
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;

@@ -3,6 +3,7 @@
 #include "analysis/report/function_name.hpp"
 
 #include "formats/binary/demangle.hpp"
+#include "formats/binary/folded_names.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -80,9 +81,10 @@ NameComponent component_of_operator(std::string_view text)
     return {std::string(text)};
 }
 
-/// Where " [clone .isra.0]", " [solve.c]" or "@plt" begins; or else the end.
+/// Where " [clone .isra.0]", " [solve.c]", " [= twin]" or "@plt" begins; or else the end.
 std::size_t begin_of_suffix(std::string_view name)
 {
+    name = binary::without_twins(name);
     if (name.ends_with(binary::stub_ending))
         return name.size() - binary::stub_ending.size();
     if (const std::size_t clone = name.find(" [clone ."); clone != name.npos)

@@ -29,7 +29,7 @@ struct FunctionName {
     std::vector<NameComponent> components{};  // outermost first; never empty
     std::string parameters{};                 // with parentheses
     std::string qualifiers{};                 // " const"
-    std::string suffix{};                     // what the compiler says of a clone, or the file of a static function
+    std::string suffix{};                     // what the compiler says of a clone, the file of a static function, twins
 };
 
 /// Nothing if it is none: a chain of calls, a place, a name in brackets, or one whose brackets do not match.

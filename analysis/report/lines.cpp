@@ -6,6 +6,7 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/binary/folded_names.hpp"
 #include "formats/result/schema.hpp"
 
 #include <fmt/format.h>
@@ -122,9 +123,12 @@ binary::SourceLines source_lines(const model::Profile& profile)
 namespace
 {
 
-/// Two names of C in one place, as `__libc_write` and `write`: all other reports have that of the row.
+/// Two names of C in one place, as `__libc_write` and `write`, or one of several functions with the same code: all
+/// other reports have that of the row.
 bool is_alias(std::string_view function, std::string_view name)
 {
+    if (binary::without_twins(name).size() < name.size())
+        return true;
     constexpr std::string_view never_in_c = ".+:([ ";
     return function.find_first_of(never_in_c) == function.npos && name.find_first_of(never_in_c) == name.npos;
 }

@@ -11,6 +11,7 @@
 #include "analysis/report/seen_names.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/debug_info.hpp"
+#include "formats/binary/folded_names.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/ranges.h>
@@ -87,6 +88,14 @@ bool is_in_python(const std::string& name, const std::string& wanted)
     return function == wanted || bare == wanted || bare.ends_with("." + wanted);
 }
 
+/// As one of the functions that have the same code, or as they stand in tables together.
+bool is_meant_by(IsMeant rule, const std::string& name, const std::string& wanted)
+{
+    return rule(name, wanted) || std::ranges::any_of(binary::folded_functions(name), [&](std::string_view function) {
+               return function.size() < name.size() && rule(std::string(function), wanted);
+           });
+}
+
 /// The next one counts where nothing is meant by those before it.
 constexpr IsMeant rules[] = {
     [](const std::string& name, const std::string& wanted) { return name == wanted; },
@@ -136,7 +145,7 @@ std::string only_one(const model::Profile& profile, const std::set<std::string>&
 {
     std::set<std::string> matching;
     std::ranges::copy_if(names, std::inserter(matching, matching.end()),
-                         [&](const std::string& name) { return is_meant(name, wanted); });
+                         [&](const std::string& name) { return is_meant_by(is_meant, name, wanted); });
     std::vector<std::string> found = without_outlined(profile, matching);
     if (found.size() <= 1)
         return found.empty() ? std::string() : found.front();

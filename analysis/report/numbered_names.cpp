@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/numbered_names.hpp"
 
+#include "formats/binary/folded_names.hpp"
 #include "formats/binary/function_symbols.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ bool is_number_of_compiler(std::string_view text, std::size_t at, std::size_t en
 /// " [a.c]", " [:0x1240]": what tells functions of one name apart (formats/binary/function_symbols.hpp).
 std::string_view mark_of(std::string_view name)
 {
+    name = binary::without_twins(name);
     const std::size_t mark = name.ends_with(']') ? name.rfind(" [") : name.npos;
     const bool is_mark = mark != name.npos && !name.substr(mark).starts_with(" [clone ");
     return is_mark ? name.substr(mark) : std::string_view();
@@ -51,6 +53,7 @@ std::string_view mark_of(std::string_view name)
 
 std::string_view without_mark(std::string_view name)
 {
+    name = binary::without_twins(name);
     return name.substr(0, name.size() - mark_of(name).size());
 }
 
@@ -78,10 +81,20 @@ std::string without_numbers(std::string_view name)
 void NumberedNames::add(Run run, const std::string& binary, const std::string& name)
 {
     groups_[{binary, without_numbers(without_mark(name))}][run].insert(name);
+    const std::vector<std::string_view> functions = binary::folded_functions(name);
+    if (functions.size() == 1)
+        return;
+    for (const std::string_view function : functions) {
+        std::string& twins = twins_[{binary, std::string(function)}];
+        if (binary::folded_functions(twins).size() < functions.size())
+            twins = name;
+    }
 }
 
-std::string NumberedNames::shared(const std::string& binary, const std::string& name) const
+std::string NumberedNames::shared(const std::string& binary, const std::string& own_name) const
 {
+    const auto twins = twins_.find({binary, std::string(binary::folded_functions(own_name).front())});
+    const std::string& name = twins == twins_.end() ? own_name : twins->second;
     std::string common = without_numbers(without_mark(name));
     const auto found = groups_.find({binary, common});
     if (found == groups_.end())

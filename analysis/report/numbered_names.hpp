@@ -28,15 +28,19 @@ public:
     /// Of a binary that may not be the same build in both runs.
     void add(Run run, const std::string& binary, const std::string& name);
 
-    /// The name itself, if it may stand for the same function in both runs. Where the runs do not have the same ones of
-    /// those that differ by their numbers only: what stands for all of these, but for names without a number that are
-    /// in both.
+    /// The name itself, if it may stand for the same function in both runs. Where a compiler made one of several
+    /// functions in one of the runs only, the name of that one (formats/binary/folded_names.hpp). Where the runs do not
+    /// have the same ones of those that differ by their numbers only: what stands for all of these, but for names
+    /// without a number that are in both.
     [[nodiscard]] std::string shared(const std::string& binary, const std::string& name) const;
 
 private:
     using Group = std::array<std::set<std::string>, 2>;  // by Run
 
-    std::map<std::pair<std::string, std::string>, Group> groups_;  // by binary and what the names have in common
+    using OfBinary = std::pair<std::string, std::string>;  // with the name of the binary
+
+    std::map<OfBinary, Group> groups_;       // by what the names have in common
+    std::map<OfBinary, std::string> twins_;  // by function, the name that it has with others
 };
 
 }  // namespace critpath::report

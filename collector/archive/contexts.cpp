@@ -197,7 +197,7 @@ ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t 
     const auto in_binary = table.address_of(file_offset);
     const auto found = in_binary ? table.find(*in_binary) : std::nullopt;
     const std::string name = found ? found->name : fmt::format("[{}]", module.substr(module.rfind('/') + 1));
-    return {function(name, module, identity, found ? found->file : ""), in_binary.value_or(file_offset)};
+    return {function(name, module, identity, found ? found->mark : ""), in_binary.value_or(file_offset)};
 }
 
 ContextTree::Place ContextTree::in_vdso(const MappedRange& range, std::uint64_t address)
@@ -227,13 +227,13 @@ ContextTree::Place ContextTree::in_memory(const MappedRange* range, std::uint64_
 }
 
 std::uint32_t ContextTree::function(const std::string& name, const std::string& module, const std::string& build_id,
-                                    const std::string& file)
+                                    const std::string& mark)
 {
     const Hash128 key =
-        (file.empty() ? Hasher().add(module).add(name) : Hasher().add(module).add(name).add(file)).result();
+        (mark.empty() ? Hasher().add(module).add(name) : Hasher().add(module).add(name).add(mark)).result();
     const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
     if (is_new) {
-        functions_.push_back({key, name, module, build_id, file, functions::FunctionId::none});
+        functions_.push_back({key, name, module, build_id, mark, functions::FunctionId::none});
     }
     return known->second;
 }

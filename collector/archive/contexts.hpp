@@ -28,7 +28,7 @@ struct Function {
     std::string canonical_name;
     std::string module;  // path; empty for "[unknown]"
     std::string build_id;
-    std::string file;                                         // where others of the module have the same name
+    std::string mark;                                         // behind the name (FunctionSymbols::mark_of)
     functions::FunctionId mpi = functions::FunctionId::none;  // if it is one; then nothing else is known
 };
 
@@ -95,7 +95,7 @@ private:
     [[nodiscard]] bool begins_thread(std::uint32_t outermost) const;
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
-                           const std::string& file = {});
+                           const std::string& mark = {});
     std::uint32_t child(std::uint32_t parent, std::uint32_t function, std::uint64_t site = 0);
 
     AddressMap map_;

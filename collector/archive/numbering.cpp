@@ -44,16 +44,13 @@ bool is_off_processor(const RegionEntry& entry)
 std::vector<std::uint32_t> number_regions(const Tables& tables, otf2::TraceDefinitions& out)
 {
     const auto sort_key = [](const RegionEntry& r) {
-        return std::tie(r.function, r.module, r.canonical_name, r.file, r.key);
+        return std::tie(r.function, r.module, r.canonical_name, r.mark, r.key);
     };
     return number_by(tables.regions, sort_key, [&](const RegionEntry& entry, std::uint32_t) {
         otf2::RegionDefinition region;
         region.function = entry.function;
         if (entry.function == functions::FunctionId::none) {
-            region.name = binary::demangle(entry.canonical_name);
-            if (!entry.file.empty()) {
-                region.name += " [" + entry.file + "]";
-            }
+            region.name = binary::demangle(entry.canonical_name) + entry.mark;
             region.canonical_name = entry.canonical_name;
             region.module = entry.module;
         }

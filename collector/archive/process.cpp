@@ -385,7 +385,7 @@ void ProcessData::add_functions()
         entry.key = function.key;
         entry.canonical_name = function.canonical_name;
         entry.module = function.module;
-        entry.file = function.file;
+        entry.mark = function.mark;
         tables_.regions.push_back(std::move(entry));
         if (!function.module.empty()) {
             const Hash128 key = Hasher().add(function.module).add(function.build_id).result();

@@ -5,6 +5,7 @@
 #include "formats/binary/debug_file.hpp"
 #include "formats/binary/demangle.hpp"
 #include "formats/binary/embedded_symbols.hpp"
+#include "formats/binary/module.hpp"
 
 #include <fmt/format.h>
 #include <gelf.h>
@@ -38,7 +39,7 @@ void SymbolTable::read(const std::string& path)
         unwind_ = UnwindTable(file_.bytes(), segments_, unwind_header_);
     }
     read_symbols(path);
-    symbols_.finish();
+    symbols_.finish(binary::is_of_program(path));
     symbols_.find_namesakes();
     stubs_ = binary::PltStubs(file_);
 }
@@ -75,7 +76,7 @@ void SymbolTable::read_segments()
 
 FoundFunction SymbolTable::found(const binary::FunctionSymbol& symbol) const
 {
-    return {symbol.start, std::string(binary::FunctionSymbols::name_of(symbol)), true, symbols_.file_of(symbol)};
+    return {symbol.start, std::string(binary::FunctionSymbols::name_of(symbol)), true, symbols_.mark_of(symbol)};
 }
 
 std::optional<std::uint64_t> SymbolTable::address_of(std::uint64_t offset) const

@@ -24,8 +24,7 @@ struct FoundFunction {
     std::uint64_t start = 0;
     std::string name;  // as in the symbol table, "<function>@plt" for a stub, or "<module>+0x<start>"
     bool has_symbol = false;
-    // Its source file, where the binary has several functions of this name (FunctionSymbols::file_of).
-    std::string file = {};
+    std::string mark = {};  // behind the name in the source: FunctionSymbols::mark_of()
 };
 
 class SymbolTable

@@ -38,7 +38,7 @@ struct RegionEntry {
     functions::FunctionId function = functions::FunctionId::none;  // of MPI
     std::string canonical_name;                                    // of a sampled function
     std::string module;                                            // path
-    std::string file = {};  // source file, where others of the module have the same name
+    std::string mark = {};  // behind the name: its source file, functions with the same code
     void absorb(const RegionEntry&) {}
     bool operator==(const RegionEntry&) const = default;
 };

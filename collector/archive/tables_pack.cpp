@@ -23,7 +23,7 @@ void write(Packer& out, const ModuleEntry& e)
 
 void write(Packer& out, const RegionEntry& e)
 {
-    out << e.key << e.function << e.canonical_name << e.module << e.file;
+    out << e.key << e.function << e.canonical_name << e.module << e.mark;
 }
 
 void write(Packer& out, const ContextEntry& e)
@@ -93,7 +93,7 @@ void read(Unpacker& in, ModuleEntry& e)
 
 void read(Unpacker& in, RegionEntry& e)
 {
-    in >> e.key >> e.function >> e.canonical_name >> e.module >> e.file;
+    in >> e.key >> e.function >> e.canonical_name >> e.module >> e.mark;
 }
 
 void read(Unpacker& in, ContextEntry& e)

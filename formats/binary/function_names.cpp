@@ -4,7 +4,6 @@
 
 #include "formats/binary/demangle.hpp"
 
-#include <fmt/format.h>
 #include <libelf.h>
 
 #include <algorithm>
@@ -46,9 +45,7 @@ std::string FunctionNames::OpenModule::name_of(const FunctionSymbol& symbol)
     if (is_local && !std::exchange(knows_namesakes, true)) {
         symbols.find_namesakes();
     }
-    const std::string name = demangle(std::string(FunctionSymbols::name_of(symbol)));
-    const std::string source = symbols.file_of(symbol);
-    return source.empty() ? name : fmt::format("{} [{}]", name, source);
+    return demangle(std::string(FunctionSymbols::name_of(symbol))) + symbols.mark_of(symbol);
 }
 
 FunctionNames::OpenModule& FunctionNames::open(const Module& module)
@@ -63,15 +60,15 @@ FunctionNames::OpenModule& FunctionNames::open(const Module& module)
 FunctionNames::OpenModule FunctionNames::find_symbols(const Module& module) const
 {
     OpenModule opened;
+    const fs::path path = module.file();
     const auto read = [&](std::unique_ptr<ElfFile> file) {
         if (file == nullptr || !opened.symbols.add(*file, SHT_SYMTAB)) {
             return false;
         }
-        opened.symbols.finish();
+        opened.symbols.finish(is_of_program(path.native()));
         opened.file = std::move(file);
         return true;
     };
-    const fs::path path = module.file();
     auto binary = std::make_unique<ElfFile>(path);
     if (module.has_build_id()) {
         const bool is_there = *binary && module.is(*binary);

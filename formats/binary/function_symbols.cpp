@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/function_symbols.hpp"
 
+#include "formats/binary/demangle.hpp"
+#include "formats/binary/folded_names.hpp"
+
 #include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -29,17 +34,26 @@ bool is_function(const Elf64_Sym& symbol, const char* name)
     return type == STT_FUNC || type == STT_GNU_IFUNC || untyped;
 }
 
+constexpr std::uint32_t binding_shift = 16;
+
+enum Binding : std::uint32_t { Global, Weak, Local };
+
 // Of aliases the name that is most likely the one in the source: typed, sized, not reserved to a library's inside,
 // global, short.
 std::uint32_t preference(const Elf64_Sym& symbol, const char* name)
 {
     const unsigned char bind = ELF64_ST_BIND(symbol.st_info);
-    const std::uint32_t binding = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+    const std::uint32_t binding = bind == STB_GLOBAL ? Global : bind == STB_WEAK ? Weak : Local;
     const std::uint32_t untyped = ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE ? 1 : 0;
     const std::uint32_t unsized = symbol.st_size == 0 ? 1 : 0;
     const std::uint32_t reserved = name[0] == '_' && name[1] != 'Z' ? 1 : 0;
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(std::strlen(name), 0xffff));
-    return untyped << 20 | unsized << 19 | reserved << 18 | binding << 16 | length;
+    return untyped << 20 | unsized << 19 | reserved << 18 | binding << binding_shift | length;
+}
+
+Binding binding_of(const FunctionSymbol& symbol)
+{
+    return static_cast<Binding>(symbol.rank >> binding_shift & 3);
 }
 
 // By section index: the first address behind it.
@@ -72,6 +86,27 @@ std::string_view without_number(std::string_view name)
     const bool at_end = at != std::string_view::npos && at > 0 && at + mark.size() < name.size() &&
                         name.find_first_not_of("0123456789", at + mark.size()) == std::string_view::npos;
     return at_end ? name.substr(0, at) : name;
+}
+
+// Fortran knows no case, and compilers and libraries make other names of one by underscores.
+std::string stem_of(std::string_view name)
+{
+    name = without_clones(name);
+    const std::size_t first = std::min(name.find_first_not_of('_'), name.size());
+    std::string stem(name.substr(first, name.find_last_not_of('_') + 1 - first));
+    std::transform(stem.begin(), stem.end(), stem.begin(), [](unsigned char c) { return std::tolower(c); });
+    return stem;
+}
+
+// Weak names are for others to take their place (`MPI_Send` of `PMPI_Send`), but in C++, where each that several
+// files have is. What begins with an underscore is a library's own name, but in modules of Fortran.
+bool may_be_folded(const FunctionSymbol& symbol)
+{
+    const std::string_view name = symbol.name;
+    const bool is_cpp = name.starts_with("_Z");
+    const bool is_reserved = name.starts_with('_') && !is_cpp && name.find("_MOD_") == std::string_view::npos;
+    return symbol.is_plain && symbol.is_sized() && !is_reserved && name == without_part(name) &&
+           (is_cpp || binding_of(symbol) != Weak);
 }
 
 bool is_numbered(std::string_view name)
@@ -116,7 +151,8 @@ bool FunctionSymbols::add(const ElfFile& file, std::uint32_t section_type)
             if (is_function(symbol, name)) {
                 const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
                 symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, limit, name,
-                                    preference(symbol, name), is_local ? source : "", units_});
+                                    preference(symbol, name), is_local ? source : "", units_,
+                                    ELF64_ST_TYPE(symbol.st_info) == STT_FUNC});
                 if (is_numbered(name)) {
                     numbered_.try_emplace(name, symbol.st_value);
                 }
@@ -126,7 +162,7 @@ bool FunctionSymbols::add(const ElfFile& file, std::uint32_t section_type)
     return !symbols_.empty();
 }
 
-void FunctionSymbols::finish()
+void FunctionSymbols::finish(bool keeps_twins)
 {
     std::sort(symbols_.begin(), symbols_.end(), [](const FunctionSymbol& a, const FunctionSymbol& b) {
         if (a.start != b.start || a.rank != b.rank) {
@@ -134,12 +170,47 @@ void FunctionSymbols::finish()
         }
         return std::strcmp(a.name, b.name) < 0;
     });
+    if (keeps_twins) {
+        find_twins();
+    }
     const auto same_start = [](const FunctionSymbol& a, const FunctionSymbol& b) { return a.start == b.start; };
     symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same_start), symbols_.end());
     reach_.reserve(symbols_.size());
     std::uint64_t reach = 0;
     for (const FunctionSymbol& symbol : symbols_) {
         reach_.push_back(reach = std::max(reach, symbol.end));
+    }
+}
+
+void FunctionSymbols::find_twins()
+{
+    using Known = std::pair<std::string_view, std::uint32_t>;  // by whom: 0 all, or else a unit
+    const auto known = [](const FunctionSymbol& symbol) {
+        return Known(symbol.name, binding_of(symbol) == Local ? symbol.unit : 0);
+    };
+    std::map<Known, const FunctionSymbol*> used;  // by any of several names
+    const FunctionSymbol* first = nullptr;
+    std::set<std::string> stems;  // of those that start there
+    for (const FunctionSymbol& symbol : symbols_) {
+        if (first == nullptr || symbol.start != first->start) {
+            first = &symbol;
+            stems.clear();
+        } else if (symbol.end == first->end && may_be_folded(*first) && may_be_folded(symbol) &&
+                   (!stems.empty() || stems.insert(stem_of(first->name)).second) &&
+                   stems.insert(stem_of(symbol.name)).second) {
+            twins_[known(*first)].push_back(symbol.name);
+            used[known(symbol)] = first;
+        }
+    }
+    for (FunctionSymbol& symbol : symbols_) {
+        const std::string_view name = without_part(symbol.name);
+        auto whole = used.find({name, symbol.unit});
+        whole = whole == used.end() ? used.find({name, 0}) : whole;
+        const std::string_view part = std::string_view(symbol.name).substr(name.size());
+        if (whole != used.end() && part.starts_with('.')) {
+            symbol.name = names_.emplace_back(whole->second->name).append(part).c_str();
+            symbol.unit = whole->second->unit;
+        }
     }
 }
 
@@ -197,6 +268,35 @@ const FunctionSymbol* FunctionSymbols::find_named(std::string_view name) const
 std::string_view FunctionSymbols::name_of(const FunctionSymbol& symbol)
 {
     return source_name(symbol.name);
+}
+
+std::string FunctionSymbols::mark_of(const FunctionSymbol& symbol) const
+{
+    const std::string file = file_of(symbol);
+    return with_twins(file.empty() ? file : fmt::format(" [{}]", file), twins_of(symbol));
+}
+
+std::vector<std::string> FunctionSymbols::twins_of(const FunctionSymbol& symbol) const
+{
+    const std::string_view name = without_part(symbol.name);
+    auto found = binding_of(symbol) == Local ? twins_.find({name, symbol.unit}) : twins_.end();
+    found = found == twins_.end() ? twins_.find({name, 0}) : found;  // its part is a local one in each case
+    std::vector<std::string> result;
+    if (found == twins_.end()) {
+        return result;
+    }
+    const auto shown = [](const char* twin) {
+        return std::string(without_clones(demangle(std::string(source_name(twin)))));
+    };
+    const std::string own = shown(symbol.name);
+    for (const char* twin : found->second) {
+        if (std::string text = shown(twin); text != own) {
+            result.push_back(std::move(text));
+        }
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
 }
 
 std::string FunctionSymbols::file_of(const FunctionSymbol& symbol) const

@@ -195,12 +195,11 @@ TEST(Symbols, FunctionsOfOneNameAreToldApartByTheirFiles)
         for (int i = 0; i < functions; ++i) {
             const auto found = symbols.find(subject.in_binary(i, symbols));
             ASSERT_TRUE(found);
-            EXPECT_EQ(binary::demangle(found->name) + (found->file.empty() ? "" : " [" + found->file + "]"),
-                      half.names[i]);
+            EXPECT_EQ(binary::demangle(found->name) + found->mark, half.names[i]);
             const std::uint64_t address = subject.address(i);
             const Function& function = tree.functions()[tree.contexts()[tree.add({{&address, 1}}).context].function];
             EXPECT_EQ(function.canonical_name, found->name);
-            EXPECT_EQ(function.file, found->file);
+            EXPECT_EQ(function.mark, found->mark);
             keys.insert(function.key);
         }
     }

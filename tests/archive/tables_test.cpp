@@ -70,7 +70,7 @@ Tables tables_of(std::uint32_t rank)
         const std::string name = "f" + std::to_string(random() % 30);
         t.regions.push_back(region(name));
         t.regions.push_back(region("main"));
-        t.regions.push_back({key(name + " of one file"), FunctionId::none, name, "/lib/x", "one.c"});
+        t.regions.push_back({key(name + " of one file"), FunctionId::none, name, "/lib/x", " [one.c]"});
         t.contexts.push_back(context("main"));
         t.contexts.push_back(context("main/" + name));
     }
@@ -240,8 +240,8 @@ TEST(Numbering, ParentsComeFirstAndIdsFollowNames)
 {
     Tables t;
     t.regions = {region("b"), region("a"), {key("MPI_Send"), FunctionId::MPI_Send, "", ""}};
-    t.regions.push_back({key("b two"), FunctionId::none, "b", "/lib/x", "two.c"});
-    t.regions.push_back({key("b one"), FunctionId::none, "b", "/lib/x", "one.c"});
+    t.regions.push_back({key("b two"), FunctionId::none, "b", "/lib/x", " [two.c]"});
+    t.regions.push_back({key("b one"), FunctionId::none, "b", "/lib/x", " [one.c]"});
     t.contexts = {context("a/b"), context("b"), context("a"), context("a/b/a"), context("b/a")};
     t.sort();
     otf2::TraceDefinitions out;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One stripped library, and what its debug file says afterwards. Where functions are, nm says.
+#include "formats/binary/folded_names.hpp"
 #include "formats/binary/function_names.hpp"
 #include "formats/binary/source_lines.hpp"
 #include "tests/binary/workbench.hpp"
@@ -13,6 +14,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace critpath::binary
 {
@@ -131,6 +134,54 @@ TEST(FunctionNames, SurviveOptimisationAtLinkTime)
                   (std::set{bench / "a/util.cpp", bench / "b/util.cpp", bench / "c.cpp"}));
     }
     EXPECT_EQ(found, (std::set{bench / "a/util.cpp", bench / "b/util.cpp", bench / "c.cpp"}));
+}
+
+// What the compiler does with functions that do the same, and with the part of one that is moved away. Other names of
+// one function are none of its twins.
+TEST(FunctionNames, OfWhatHasTheSameCodeAreAll)
+{
+    const Workbench bench;
+    const auto alias = [](const std::string& name, const std::string& of, const std::string& more = "") {
+        return "int " + name + "(int) __attribute__((alias(\"" + of + "\")" + more + "));\n";
+    };
+    bench.write("twins.cpp",
+                "extern \"C\" {\nint solve(int x) { return x * 3; }\n" + alias("pack", "solve") +
+                    alias("assemble", "solve") + alias("_pmpi", "solve") + alias("weaker", "solve", ", weak") +
+                    alias("SOLVE_", "solve") + alias("__grid_MOD_fill", "solve") +
+                    "int alone(int x) { return x * 5; }\n" + alias("__alone", "alone") +
+                    alias("mpi_alone", "alone", ", weak") +
+                    "}\nasm(\".text\\n.type solve.cold, @function\\nsolve.cold: nop\\n.size solve.cold, 1\");\n"
+                    "struct Grid { __attribute__((noinline)) Grid(int x) : cells(x) {} int cells; };\n"
+                    "__attribute__((weak)) int relax(int x) { return x * 7; }\n"
+                    "int other(int x) __attribute__((alias(\"_Z5relaxi\")));\n"
+                    "Grid make(int x) { return Grid(x); }\n");
+    bench.compile("twins.cpp", "libtwins.so", "-O2 -Wl,--build-id=sha1");
+    const std::map<std::string, std::uint64_t> symbols = bench.symbols("libtwins.so");
+    const Module module = {bench / "libtwins.so", ElfFile(bench / "libtwins.so").identity()};
+    FunctionNames names;
+    const auto name = [&](const char* symbol) { return names.find(module, symbols.at(symbol)).value_or("nothing"); };
+    const std::string all = "pack [= assemble = grid::fill = solve]";  // the shortest first
+    EXPECT_EQ(name("solve"), all);
+    EXPECT_EQ(name("assemble"), all);
+    EXPECT_EQ(name("alone"), "alone");
+    EXPECT_EQ(name("_Z5relaxi"), "other(int) [= relax(int)]");
+    EXPECT_EQ(names.find(module, symbols.at("solve.cold")), all);
+    EXPECT_EQ(name("_ZN4GridC1Ei"), "Grid::Grid(int)");
+}
+
+TEST(FunctionNames, WithTwinsAreTakenApart)
+{
+    using Functions = std::vector<std::string_view>;
+    EXPECT_EQ(with_twins("a", {}), "a");
+    const std::vector<std::string> three = {"b(int*) [3]", "c", "d"}, many(9, "b");
+    const std::string name = with_twins("a [s1.c]", three);
+    EXPECT_EQ(name, "a [s1.c] [= b(int*) [3] = c = d]");
+    EXPECT_EQ(without_twins(name), "a [s1.c]");
+    EXPECT_EQ(folded_functions(name), (Functions{"a [s1.c]", "b(int*) [3]", "c", "d"}));
+    EXPECT_EQ(with_twins("a", many), "a [= b = b = b = b = ...]");
+    EXPECT_EQ(folded_functions(with_twins("a", many)), (Functions{"a", "b", "b", "b", "b"}));
+    EXPECT_EQ(folded_functions("A::operator=(A const&)"), Functions{"A::operator=(A const&)"});
+    EXPECT_EQ(folded_functions("a [s1.c]"), Functions{"a [s1.c]"});
 }
 
 TEST(FunctionNames, AreOfAllThatWasSeenOfTheFunction)

@@ -189,6 +189,21 @@ TEST(Comparison, WhatAddressesTellApartIsOneRowInABinaryThatWasBuiltAnew)
                 ElementsAre("kernel [a.c]: 220 -> 223", "kernel [b.c]: 121 -> 0"));
 }
 
+// The compiler sees that functions do the same in one build only, since one of them has changed.
+TEST(Comparison, FunctionsWithTheSameCodeInOneBuildAreOneRow)
+{
+    using testing::ElementsAre;
+    const auto folded = run_in({{"fill [= solve]", 300}, {"step.isra.0 [= pack]", 10}});
+    const auto apart = run_in({{"fill", 101}, {"solve", 150}, {"pack", 11}, {"step.constprop.0", 4}});
+    EXPECT_THAT(changes(compare(folded, apart)), ElementsAre("fill [= solve]: 300 -> 251", "step [= pack]: 10 -> 15"));
+    EXPECT_THAT(changes(compare(apart, folded)), ElementsAre("fill [= solve]: 251 -> 300", "step [= pack]: 15 -> 10"));
+    EXPECT_THAT(changes(compare(folded, run_in({{"fill [= relax = solve]", 290}, {"relax", 7}}))),
+                ElementsAre("fill [= relax = solve]: 300 -> 297", "step [= pack]: 10 -> 0"));
+    EXPECT_THAT(changes(compare(run_in({{"kernel [:0x10] [= pack]", 300}, {"kernel [:0x20]", 100}}),
+                                run_in({{"kernel [:0x30] [= pack]", 290}, {"kernel [:0x10]", 90}}))),
+                ElementsAre("kernel [*]: 400 -> 380 *"));
+}
+
 TEST(Comparison, NumbersOfCompilersAreKnown)
 {
     for (const auto& [name, without] : std::vector<std::pair<std::string, std::string>>{

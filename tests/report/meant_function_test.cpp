@@ -96,6 +96,13 @@ TEST(MeantFunction, FunctionsOfSeveralFiles)
     EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {p, q}, "kernel [r/k.cpp]", "a run"), Failure);
 }
 
+TEST(MeantFunction, AnyOfThoseWithTheSameCode)
+{
+    const std::string twins = "grid::fill(int) [k.cpp] [= grid::pack(long) = solve_]";
+    for (const char* name : {"fill", "grid::fill(int)", "fill [k.cpp]", "pack", "grid::pack", "SOLVE", "solve_"})
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {twins, "unpack", "filled"}, name, "a run"), twins) << name;
+}
+
 TEST(MeantFunction, FunctionsOfPythonAreMeantByTheirNames)
 {
     const std::string relax = "py::Grid.relax:/home/me/grid.py", other = "py::relaxed:/home/me/grid.py";

@@ -178,21 +178,29 @@ TEST(NameFortran, AsInTheSourceWhereThatTellsThemApart)
                     sampled("step_"),
                     sampled("step_.constprop.0"),
                     sampled("within.3.isra.0"),
+                    sampled("zoom_ [= c_name_ = hop_]"),
                     {RowKind::Region, "user_", "", "", 0}};
     for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
         profile.call_paths.push_back({RowId{i}, CallPathId::none()});
     }
-    std::map<std::string, std::string> names = {
-        {"MAIN__", "main program"}, {"inner.0", "inner"},          {"inner.1", "inner"},
-        {"step_", "step"},          {"step_.constprop.0", "step"}, {"other.2", "other"},
-        {"user_", "user"},          {"within.3.isra.0", "within"}, {"main", "nobody"}};
+    std::map<std::string, std::string> names = {{"MAIN__", "main program"},
+                                                {"inner.0", "inner"},
+                                                {"inner.1", "inner"},
+                                                {"step_", "step"},
+                                                {"step_.constprop.0", "step"},
+                                                {"other.2", "other"},
+                                                {"user_", "user"},
+                                                {"within.3.isra.0", "within"},
+                                                {"main", "nobody"},
+                                                {"zoom_", "zoom"},
+                                                {"hop_", "hop"}};
     name_fortran(profile, [&](const binary::Module&, const std::string& symbol) { return names[symbol]; });
     std::vector<std::string> found;
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i) {
         found.push_back(profile.row({i}).name);
     }
     EXPECT_EQ(found, (std::vector<std::string>{"main program", "c_name_", "inner.0", "inner.1", "main", "other.2",
-                                               "step", "step", "within", "user_"}));
+                                               "step", "step", "within", "zoom [= c_name_ = hop]", "user_"}));
 }
 
 TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
@@ -211,6 +219,7 @@ TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
                     sampled("twice [util.c:0x50]"),
                     sampled("unknown [util.c:0x60]"),
                     sampled("merged [util.c:0x70]"),
+                    sampled("near [util.c:0x10] [= far]"),
                     sampled("odd [util.c:0xz]"),
                     sampled("kernel [util.c:0x20]", "/lib/other.so"),
                     {RowKind::Region, "user [util.c:0x10]", "", "", 0}};
@@ -228,7 +237,8 @@ TEST(NameNamesakes, ByAsMuchOfTheDirectoryAsTellsThemApart)
     EXPECT_EQ(found, (std::vector<std::string>{"kernel [io/a/util.c]", "kernel [net/a/util.c]", "kernel [b/util.c]",
                                                "kernel [other.c]", "alone [a/util.c]", "twice [util.c:0x40]",
                                                "twice [util.c:0x50]", "unknown [util.c:0x60]", "merged [util.c:0x70]",
-                                               "odd [util.c:0xz]", "kernel [a/util.c]", "user [util.c:0x10]"}));
+                                               "near [a/util.c] [= far]", "odd [util.c:0xz]", "kernel [a/util.c]",
+                                               "user [util.c:0x10]"}));
     EXPECT_EQ(profile.rows.size(), found.size());
 }
 
