@@ -243,7 +243,7 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
                     {work.location->location, time, part, std::exchange(independent, 0), shared.thread});
         counter_.add_work(stretch.location.location, time, part, work);
         if (shared.rests != nullptr && part < sample.weight && code_.place_of(sample).pseudo == Pseudo::None)
-            shared.rests->push_back({work, sample.weight - part});
+            shared.rests->push_back({work, calls_around(stretch.location, shared.begin), sample.weight - part});
         ns -= part;
         weight -= sample.weight;
     }
@@ -310,8 +310,8 @@ void PathDivider::add_rest(const Stretch& stretch, const Waiter& waiter, const W
 }
 
 /// Waits are often shorter than the time between two samples: those without one have what samples of the same threads
-/// in others leave, as far as these threads had processors beyond what they have `already`. Returns what is theirs,
-/// which stands at the beginning of the wait.
+/// leave in others between two such calls of MPI, as far as these threads had processors beyond what they have
+/// `already`. Returns what is theirs, which stands at the beginning of the wait.
 std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, const Given& already)
 {
     const auto found = rests_.find(waiter.location);
@@ -325,7 +325,10 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
     };
     std::optional<std::vector<ShortLife>> short_lives;
     std::int64_t lived = 0, given = 0;
+    const Between place = calls_around(stretch.location, waiter.begin);
     for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
+        if (rest->place != place)
+            continue;
         // A thread that is over by now stands for others like it, too, which were over before they were sampled.
         const LocationTrace& sampled = *rest->work.location;
         const LocationTrace* thread = sampled.end > waiter.begin ? &sampled : nullptr;

@@ -65,6 +65,7 @@ private:
     /// What a sample stands for beyond the wait that it was taken in.
     struct Rest {
         Work work;
+        Between place;  // of who waited
         std::int64_t ns;
     };
 

@@ -137,6 +137,16 @@ bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const Sam
 
 }  // namespace
 
+Between calls_around(const LocationTrace& location, Ns time)
+{
+    const model::Calls& calls = location.calls;
+    const std::size_t before = model::last_entered(calls, time);
+    const bool is_first = before == calls.size();
+    const std::size_t after = calls.next_call(is_first ? 0 : before + 1);
+    return {is_first ? ContextId::none() : calls.context(before),
+            after == calls.size() ? ContextId::none() : calls.context(after)};
+}
+
 Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off, Ns begin,
                  Ns end, const SampledCode& code)
 {
@@ -174,9 +184,16 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
                               const SampledCode& code)
 {
     const Ns around{sample.weight};
-    return work_between(trace, sample.time - around, sample.time + around, code, [&](const LocationTrace& location) {
-        return location.location != waiting && !code.is_apart(location.location);
-    });
+    std::vector<Work> all =
+        work_between(trace, sample.time - around, sample.time + around, code, [&](const LocationTrace& location) {
+            return location.location != waiting && !code.is_apart(location.location);
+        });
+    const auto spins = std::ranges::find(trace.locations, waiting, &LocationTrace::location);
+    if (spins == trace.locations.end() || all.empty())
+        return all;
+    const Between place = calls_around(*spins, sample.time);
+    std::erase_if(all, [&](const Work& work) { return calls_around(*spins, work.sample().time) != place; });
+    return all;
 }
 
 std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>& work)

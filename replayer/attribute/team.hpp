@@ -15,6 +15,14 @@
 namespace critpath::replayer
 {
 
+/// Between which calls of MPI a thread is, by what they are and from where they are made; none() for the ends of its
+/// run. What others do for it there is not what they do for it elsewhere.
+struct Between {
+    model::ContextId before, after;
+    bool operator==(const Between&) const = default;
+};
+Between calls_around(const model::LocationTrace& location, model::Ns time);
+
 /// A sample of what another thread did.
 struct Work {
     const model::LocationTrace* location;
@@ -47,7 +55,8 @@ bool spins_behind(const model::LocationTrace& location, const model::OffProcesso
 /// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is none of them if it goes on when
 /// the waiter is back, unless that is known to wait for a thread, and all go on.
 std::vector<Work> work_of_others(const Waiter& waiter, const SampledCode& code);
-/// What its team did around a sample of `waiting`, which spins: threads are not sampled at the same moments.
+/// What its team did around a sample of `waiting`, which spins: threads are not sampled at the same moments. But only
+/// between two such calls as those that it spins between.
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const SampledCode& code);
 

@@ -242,6 +242,44 @@ TEST_F(TwoThreads, WhatSamplesStandForReachesBeyondTheirSegments)
     EXPECT_EQ(threads(r), fmt::format("{}, {}", 1000 - r.path_us("loop"), r.path_us("loop")));
 }
 
+/// Two loops by turns, each between two other calls of MPI: of one is no sample for long.
+TEST_F(TwoThreads, WhatSamplesLeaveIsForWaitsBetweenTheSameCalls)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId assemble = functions_.add("assemble", "/bin/app");
+    const ContextId smooth = functions_.add("smooth", "/bin/app");
+    add_calls_of_two_kinds();
+    for (std::int64_t t = 100; t < 900; t += 100) {
+        sample(0, t + 15, main, 40);
+        thread(0).off.push_back({from_us(t + 20), from_us(t + 80), false});
+    }
+    sample(1, 150, assemble, 400);
+    sample(1, 250, smooth, 90);
+    sample(1, 990, assemble, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("assemble"), 4 * 60);
+    EXPECT_EQ(r.path_us("smooth"), 60 + 30);
+    EXPECT_EQ(r.path_us("[blocked]"), 2 * 60 + 30);
+}
+
+TEST_F(TwoThreads, WhoSpinsWaitsForWhatIsDoneBetweenTheSameCalls)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId assemble = functions_.add("assemble", "/bin/app");
+    const ContextId smooth = functions_.add("smooth", "/bin/app");
+    add_calls_of_two_kinds();
+    for (const std::int64_t t : {250, 450, 650, 750})
+        sample(0, t, spin, 60);
+    for (const std::int64_t t : {195, 280, 480, 700})
+        sample(1, t, t == 195 || t == 700 ? assemble : smooth, 60);
+    sample(1, 990, spin, 60);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("smooth"), 2 * 60) << "of these that at 195 is before the call";
+    EXPECT_EQ(r.path_us("assemble"), 60) << "not for who spins at 650, before the call";
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 60);
+}
+
 TEST_F(TwoThreads, WhatSamplesLeaveIsForWaitsInWhichSomebodyWorks)
 {
     const ContextId main = functions_.add("main2", "/bin/app");

@@ -38,13 +38,26 @@ public:
         region.role = model::RegionRole::Sampled;
         region.name = name;
         region.module = module;
+        return add(region, parent);
+    }
+    /// Of MPI.
+    ContextId add(FunctionId function)
+    {
+        model::Region region;
+        region.function = function;
+        region.name = functions::info(function).name;
+        return add(region, ContextId::none());
+    }
+
+private:
+    ContextId add(const model::Region& region, ContextId parent)
+    {
         definitions_->regions.push_back(region);
         const auto last = [](const auto& items) { return static_cast<std::uint32_t>(items.size() - 1); };
         definitions_->contexts.push_back({{last(definitions_->regions)}, parent});
         return {last(definitions_->contexts)};
     }
 
-private:
     model::Definitions* definitions_;
 };
 
@@ -100,6 +113,20 @@ protected:
         thread(0).calls = load(program, MPI_COMM_SELF, replayer::Rules::Arrival).processes[0].locations[0].calls;
         const auto number = static_cast<std::uint32_t>(thread(0).calls.size());
         replay_.processes[0].numbers = model::CallNumbers({0}, {0, number});
+    }
+
+    /// The first thread looks at 100, 200, ... whether something has come, in two ways by turns.
+    void add_calls_of_two_kinds()
+    {
+        const ContextId kinds[] = {functions_.add(FunctionId::MPI_Iprobe), functions_.add(FunctionId::MPI_Improbe)};
+        std::vector<std::pair<int, int>> times;
+        for (int t = 100; t < 1000; t += 100)
+            times.emplace_back(t, t + 1);
+        add_calls(times);
+        model::Calls calls;
+        for (std::size_t i = 0; i < thread(0).calls.size(); ++i)
+            calls.add(thread(0).calls.enter(i), thread(0).calls.leave(i), kinds[i % 2]);
+        thread(0).calls = calls;
     }
 
     /// "300, 10": time of the path by thread, us.
