@@ -228,14 +228,17 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
                 continue;
             const Names names = names_of(item, builds.program);
             const std::string name = numbered.shared(names.binary, names.function);
-            const std::string inlined_into = numbered.shared(names.binary, names.inlined_into);
+            const std::string into = numbered.shared(names.binary, names.inlined_into);
+            const bool is_into_several = is_of_several(into, names.inlined_into);
+            const std::string inlined_into =
+                is_into_several && !item.called_at.empty() ? fmt::format("{} at {}", into, item.called_at) : into;
             const bool by_line = by == MatchBy::Line;
             const std::string file = by_line ? files.short_name(item.file) : std::string();
             Found& row = found[{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
-            row.difference.of_several = is_of_several(name, names.function)               ? name
-                                        : is_of_several(inlined_into, names.inlined_into) ? inlined_into
-                                                                                          : std::string();
+            row.difference.of_several = is_of_several(name, names.function) ? name
+                                        : is_into_several                   ? into
+                                                                            : std::string();
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;

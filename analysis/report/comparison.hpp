@@ -32,11 +32,11 @@ struct Difference {
     std::string file;        // likewise
     std::string short_file;  // of both runs: without directories if it can do without
     std::int64_t line = 0;
-    std::string inlined_into;
-    std::int64_t before_ns = 0;    // on the path of the first run
-    std::int64_t after_ns = 0;     // and of the second
-    bool is_estimate = false;      // samples have found either
-    std::string of_several = {};   // its name that stands for all which differ by the number of a compiler only
+    std::string inlined_into;     // of several that are told apart by where they call it: "main._omp_fn.* at loop.c:12"
+    std::int64_t before_ns = 0;   // on the path of the first run
+    std::int64_t after_ns = 0;    // and of the second
+    bool is_estimate = false;     // samples have found either
+    std::string of_several = {};  // its name that stands for all which differ by the number of a compiler only
     bool could_be_missed = false;  // one run has none of it, and the other only what it could have none of, too
     Interval change{0, 0};         // ns: the 95 % interval of their difference, as far as samples are concerned
 

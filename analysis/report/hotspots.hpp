@@ -25,6 +25,7 @@ struct Hotspot {
     std::string file;
     std::int64_t line = 0;
     std::string inlined_into;   // of a line, or of what is inlined: the function that its own is inlined into, if it is
+    std::string called_at;      // "loop.c:12": where that calls it, if such rows are apart
     std::uint64_t address = 0;  // one of its instructions, where samples found one
     std::int64_t path_ns = 0;
     std::int64_t sampled_ns = 0;  // of that, what samples have found; the rest is exact

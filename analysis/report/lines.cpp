@@ -4,6 +4,7 @@
 
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/numbered_names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/folded_names.hpp"
@@ -54,14 +55,14 @@ void give_total(Hotspot& line, const Hotspot& function, std::int64_t ns, std::ui
     line.has_other_threads = line.has_other_threads || function.has_other_threads;
 }
 
-/// Items by source line, function, and function that it is inlined into.
+/// Items by source line, function, function that it is inlined into, and where it is called.
 class Lines
 {
 public:
     Hotspot& at(const SourceLine& place, const std::string& module, std::string_view kind)
     {
         const auto [entry, is_new] =
-            found_.try_emplace({module, place.file, place.line, place.function, place.inlined_into});
+            found_.try_emplace({module, place.file, place.line, place.function, place.inlined_into, place.called_at});
         Hotspot& line = entry->second;
         if (is_new) {
             line.name = place.function;
@@ -70,6 +71,7 @@ public:
             line.file = place.file;
             line.line = place.line;
             line.inlined_into = place.inlined_into;
+            line.called_at = place.called_at;
         }
         return line;
     }
@@ -81,7 +83,7 @@ public:
     }
 
 private:
-    std::map<std::tuple<std::string, std::string, int, std::string, std::string>, Hotspot> found_;
+    std::map<std::tuple<std::string, std::string, int, std::string, std::string, std::string>, Hotspot> found_;
 };
 
 std::vector<CallTime> calls_among(const model::Profile& profile, const std::vector<model::CallPathTime>& all,
@@ -279,7 +281,11 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, Ite
         }
     }
     found.move_to(hotspots.items);
-    std::erase_if(hotspots.items, [&](const Hotspot& item) { return !selection.has_module(item.module); });
+    std::erase_if(hotspots.items, [&](const Hotspot& item) {
+        // As their functions are, of which these are the calls.
+        const bool is_of_mpi = item.kind == result::name(model::RowKind::Mpi) && selection.has_module("MPI");
+        return !is_of_mpi && !selection.has_module(item.module);
+    });
     for (Hotspot& item : hotspots.items) {
         item.off_path_ns.reset();
         item.imbalance_ns.reset();
@@ -288,24 +294,53 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, Ite
     return hotspots;
 }
 
+/// "loop.c:12": where the first of the numbered functions around `function` is when it is called, since others of these
+/// call the same, or else that which it is inlined into. Empty if it is not inlined, or if that is not known.
+std::string call_site(const std::vector<binary::SourceFrame>& frames, std::string_view function)
+{
+    const auto inlined = std::ranges::find(frames, function, &binary::SourceFrame::function);
+    if (inlined == frames.end() || std::next(inlined) == frames.end())
+        return {};
+    const auto numbered = std::find_if(std::next(inlined), frames.end(),
+                                       [](const binary::SourceFrame& frame) { return is_numbered(frame.function); });
+    const binary::SourceFrame& caller = numbered == frames.end() ? *std::next(inlined) : *numbered;
+    return caller.line == 0 ? std::string() : fmt::format("{}:{}", basename(caller.file), caller.line);
+}
+
+/// With what tells it from what is inlined into other numbered functions.
+std::optional<SourceLine> with_site(std::optional<SourceLine> line, const model::Profile& profile,
+                                    const model::Row& row, std::uint64_t address, binary::SourceLines& lines)
+{
+    if (line && !line->inlined_into.empty() && is_numbered(row.name))
+        line->called_at = call_site(lines.find(recorded_module(profile, row.module), address), line->function);
+    return line;
+}
+
 }  // namespace
 
-Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines)
+Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines,
+                 CallSites sites)
 {
     return by_place(
         profile, selection, wanted, "line",
-        [&](const model::Row& row, std::uint64_t address) { return source_line_of(profile, row, address, lines); },
+        [&](const model::Row& row, std::uint64_t address) {
+            std::optional<SourceLine> line = source_line_of(profile, row, address, lines);
+            return sites == CallSites::Apart ? with_site(std::move(line), profile, row, address, lines) : line;
+        },
         [&](model::CallPathId call) { return line_of_call(profile, call, lines); });
 }
 
 Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, Items wanted,
-                             binary::SourceLines& lines)
+                             binary::SourceLines& lines, CallSites sites)
 {
     return by_place(
         profile, selection, wanted, result::name(model::RowKind::Sampled),
         [&](const model::Row& row, std::uint64_t address) -> std::optional<SourceLine> {
             const std::vector<std::string> inlined = inlined_functions_at(profile, row, address, lines);
-            return inlined.empty() ? std::nullopt : std::optional<SourceLine>({"", 0, inlined.front(), row.name});
+            if (inlined.empty())
+                return std::nullopt;
+            const SourceLine line = {"", 0, inlined.front(), row.name};
+            return sites == CallSites::Apart ? with_site(line, profile, row, address, lines) : line;
         },
         [](model::CallPathId) { return std::optional<SourceLine>(); });
 }

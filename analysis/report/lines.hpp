@@ -28,6 +28,7 @@ struct SourceLine {
     int line;
     std::string function;
     std::string inlined_into;
+    std::string called_at{};  // as Hotspot
 };
 /// Of an address in the binary of `row`; nothing if it is 0, or if that is not known.
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
@@ -62,15 +63,20 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 /// what other ranks did in libraries takes longer than all else.
 enum class Items : std::uint8_t { OnPath, All };
 
-/// An item a source line, function, and function that it is inlined into; MPI functions by the lines that call them;
-/// what belongs to no line stays one item a function. If ranks are selected, the addresses of the profile must be
-/// theirs (window.hpp).
-Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines);
+/// Whether what is inlined into functions that compilers have numbered is also told apart by where it is called
+/// (Hotspot::called_at).
+enum class CallSites : std::uint8_t { Together, Apart };
+
+/// An item a source line, function, and function that it is inlined into; MPI functions by the lines that call them,
+/// which a module "MPI" has, too; what belongs to no line stays one item a function. If ranks are selected, the
+/// addresses of the profile must be theirs (window.hpp).
+Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines,
+                 CallSites sites = CallSites::Together);
 
 /// An item a function; what is inlined into it by the innermost function that is not of the C++ library
 /// (inlined_functions_at()). Otherwise as by_line().
 Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, Items wanted,
-                             binary::SourceLines& lines);
+                             binary::SourceLines& lines, CallSites sites = CallSites::Together);
 
 /// Where functions that samples have found are declared: `file` and `line` of items that have none.
 void add_declarations(const model::Profile& profile, binary::SourceLines& lines, std::vector<Hotspot>& items);

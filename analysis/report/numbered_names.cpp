@@ -57,11 +57,6 @@ std::string_view without_mark(std::string_view name)
     return name.substr(0, name.size() - mark_of(name).size());
 }
 
-bool is_numbered(std::string_view name)
-{
-    return mark_of(name).find(binary::file_mark) != name.npos || without_numbers(name) != name;
-}
-
 }  // namespace
 
 std::string without_numbers(std::string_view name)
@@ -76,6 +71,11 @@ std::string without_numbers(std::string_view name)
         at = std::max(end, at + 1);
     }
     return result;
+}
+
+bool is_numbered(std::string_view name)
+{
+    return mark_of(name).find(binary::file_mark) != name.npos || without_numbers(name) != name;
 }
 
 void NumberedNames::add(Run run, const std::string& binary, const std::string& name)

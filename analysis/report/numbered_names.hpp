@@ -19,6 +19,9 @@ namespace critpath::report
 /// With a star for each number of a compiler: "main._omp_fn.*", "run()::{lambda(long)#*}", "smooth.*".
 std::string without_numbers(std::string_view name);
 
+/// Whether what is in the name may be another function's in another build.
+bool is_numbered(std::string_view name);
+
 /// Of the functions of two runs.
 class NumberedNames
 {

@@ -86,7 +86,9 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& 
         if (!request.selection.has_rank(place.process))
             continue;
         EventGrouping::Label label = grouping.label(context, place);
-        if (!request.selection.has_module(label.module.value_or(request.profile.row(place.call_path).module)))
+        const model::Row& function = request.profile.row(place.call_path);
+        const bool is_of_mpi = function.kind == model::RowKind::Mpi && request.selection.has_row(function);
+        if (!is_of_mpi && !request.selection.has_module(label.module.value_or(function.module)))
             continue;
         const auto [row, is_new] = rows.emplace(label.key, items.size());
         if (is_new)

@@ -190,6 +190,35 @@ TEST(Comparison, WhatAddressesTellApartIsOneRowInABinaryThatWasBuiltAnew)
 }
 
 // The compiler sees that functions do the same in one build only, since one of them has changed.
+// A loop that is new has taken the number of the first one: both call the same function, which is inlined.
+TEST(Comparison, WhatIsInlinedIntoNumberedFunctionsIsToldApartByWhereItIsCalled)
+{
+    const auto run = [](const std::vector<std::tuple<const char*, const char*, std::int64_t>>& rows) {
+        std::vector<std::pair<std::string, std::int64_t>> times;
+        for (const auto& row : rows)
+            times.emplace_back("burn", std::get<2>(row));
+        Hotspots result = run_in(times, 3);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            result.items[i].inlined_into = std::get<0>(rows[i]);
+            result.items[i].called_at = std::get<1>(rows[i]);
+        }
+        return result;
+    };
+    const Hotspots before = run({{"main._omp_fn.0", "loop.c:9", 400}, {"main._omp_fn.1", "loop.c:10", 100}});
+    const Hotspots after = run({{"main._omp_fn.1", "loop.c:9", 99}, {"main._omp_fn.2", "loop.c:10", 410}});
+    for (const MatchBy by : {MatchBy::Line, MatchBy::Name}) {
+        std::map<std::string, std::pair<std::int64_t, std::int64_t>> found;
+        for (const Difference& d : compare(before, after, {}, by)) {
+            EXPECT_EQ(d.of_several, "main._omp_fn.*");
+            found[d.inlined_into] = {d.before_ns / 1'000'000, d.after_ns / 1'000'000};
+        }
+        EXPECT_EQ(found, (decltype(found){{"main._omp_fn.* at loop.c:9", {400, 99}},
+                                          {"main._omp_fn.* at loop.c:10", {100, 410}}}));
+    }
+    EXPECT_EQ(compare(before, before).size(), 2U);
+    EXPECT_EQ(compare(before, before).front().inlined_into, "main._omp_fn.0") << "the same ones in both runs";
+}
+
 TEST(Comparison, FunctionsWithTheSameCodeInOneBuildAreOneRow)
 {
     using testing::ElementsAre;

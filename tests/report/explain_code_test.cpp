@@ -63,6 +63,18 @@ TEST(ExplainCode, NamesTheCode)
     EXPECT_THAT(sentence(p), HasSubstr(" Some of it in build (14 %)."));
 }
 
+TEST(ExplainCode, SaysOfWhichLibraryAFunctionIsThatAnotherOneHas)
+{
+    const auto with = [](const char* other) {
+        model::Profile p = one_stretch();
+        set_code(p, {{sampled("kernel", "/opt/py/libsolver.so"), {0, {}, 600 * ms, 120, 0, 0}},
+                     {sampled("kernel", other), {0, {}, 0, 0, 0, 0, 300 * ms}}});
+        return sentence(p);
+    };
+    EXPECT_THAT(with("/opt/px/libsolver.so"), HasSubstr(" in kernel [py/libsolver.so] "));
+    EXPECT_THAT(with("/opt/py/libother.so"), HasSubstr(" in kernel [libsolver.so] "));
+}
+
 TEST(ExplainCode, NamesTheCodeThatMakesTheDifference)
 {
     const auto with = [](const std::vector<std::pair<model::Row, model::StretchCode>>& code) {

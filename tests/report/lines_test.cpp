@@ -121,6 +121,51 @@ TEST_F(Lines, AnAliasIsNotInlined)
     EXPECT_EQ(std::get<2>(annotation.lines.begin()->first), 26);
 }
 
+// By line, and not by the binary that calls it.
+TEST_F(Lines, OfTheModuleMpiAreTheCallsOfItsFunctions)
+{
+    const model::CallPathId solve{0};
+    const model::CallPathId send = run.add("MPI_Send", solve, 60);
+    model::Profile& p = run.profile();
+    p.rows.back().kind = model::RowKind::Mpi;
+    p.rows.back().module = "MPI";
+    p.call_paths[send.value].site = 0x20;
+    EXPECT_EQ(times(Items::OnPath, "MPI"), (PathAndAll{{"MPI_Send", {60, 60}}}));
+    binary::SourceLines lines = source_lines(p);
+    const Hotspots found = by_line(p, {{}, "MPI"}, Items::OnPath, lines);
+    const auto call = std::ranges::find(found.items, 60, &Hotspot::path_ns);
+    ASSERT_NE(call, found.items.end());
+    EXPECT_EQ(std::tuple(call->file, call->line, call->module), std::tuple("solve.c", 6, "/app/solver"));
+    EXPECT_TRUE(times(Items::OnPath, "libmpi").empty());
+}
+
+// Lambdas are numbered, and what they call has no other lines.
+TEST_F(Lines, OfWhatIsInlinedIntoNumberedFunctionsAreApartByWhereTheyCallIt)
+{
+    model::Profile& p = run.profile();
+    p.rows[0].name = "each<step::{lambda(int)#1}>";
+    p.source_functions = {
+        {"each<step::{lambda(int)#1}>", 0, 1}, {"burn", 1, 1}, {"step::{lambda(int)#1}::operator()", 0, 9}};
+    p.source_frames = {{0, 0x10, 1, 1, 5}, {0, 0x10, 2, 0, 9},  {0, 0x10, 0, 0, 2},
+                       {0, 0x20, 1, 1, 5}, {0, 0x20, 2, 0, 11}, {0, 0x20, 0, 0, 2}};
+    binary::SourceLines lines = source_lines(p);
+    using Sums = std::map<std::string, std::int64_t>;
+    const auto sites = [](const Hotspots& hotspots) {
+        Sums sums;
+        for (const Hotspot& item : hotspots.items)
+            if (item.path_ns > 0)
+                sums[item.name + " " + item.called_at] += item.path_ns;
+        return sums;
+    };
+    EXPECT_EQ(sites(by_line(p, {}, Items::OnPath, lines, CallSites::Apart)),
+              (Sums{{"burn solve.c:9", 70}, {"burn solve.c:11", 30}}));
+    EXPECT_EQ(sites(by_inlined_function(p, {}, Items::OnPath, lines, CallSites::Apart)),
+              (Sums{{"burn solve.c:9", 70}, {"burn solve.c:11", 30}}));
+    EXPECT_EQ(sites(by_line(p, {}, Items::OnPath, lines)), (Sums{{"burn ", 100}}));
+    p.rows[0].name = "each";
+    EXPECT_EQ(sites(by_line(p, {}, Items::OnPath, lines, CallSites::Apart)), (Sums{{"burn ", 100}}));
+}
+
 // Two plugins have a function of this name each.
 TEST_F(Lines, OfFunctionsOfOneNameAreThoseOfTheirBinaries)
 {

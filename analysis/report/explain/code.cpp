@@ -4,6 +4,7 @@
 // Owns what is said of the code that the path is in: which functions take the time of a stretch, and how much of it
 // they take on other threads, which the one on the path waits for.
 #include "analysis/model/pseudo_rows.hpp"
+#include "analysis/naming/path_tails.hpp"
 #include "analysis/report/explain/blocked.hpp"
 #include "analysis/report/explain/callers.hpp"
 #include "analysis/report/explain/explain.hpp"
@@ -119,17 +120,31 @@ std::string part_of_difference(const Function& function, const Parts& parts, con
     return most.empty() ? std::string() : std::get<2>(*std::ranges::max_element(most));
 }
 
+/// What tells it from the others of its name among `all`; empty if there are none. Libraries may be called alike, too.
+std::string apart_of(const model::Row& function, const std::vector<const model::Row*>& all)
+{
+    std::set<std::string> modules;
+    bool is_one = true;
+    for (const model::Row* other : all) {
+        if (other->name != function.name)
+            continue;
+        modules.insert(other->module);
+        is_one = is_one && other == &function;
+    }
+    if (modules.size() > 1)
+        return naming::path_tails(modules).at(function.module);
+    return is_one ? std::string() : std::string(basename(function.file));
+}
+
 /// `all` functions of the stretch.
 FunctionShare share_of(const Function& function, double share, const std::vector<Function>& all, std::string caller,
                        std::string inlined)
 {
     FunctionShare result{function.row->name, share, std::move(caller), std::move(inlined)};
-    for (const Function& other : all) {
-        if (other.row == function.row || other.row->name != function.row->name)
-            continue;
-        const bool is_of_another_binary = basename(other.row->module) != basename(function.row->module);
-        result.apart = basename(is_of_another_binary ? function.row->module : function.row->file);
-    }
+    std::vector<const model::Row*> rows;
+    for (const Function& other : all)
+        rows.push_back(other.row);
+    result.apart = apart_of(*function.row, rows);
     return result;
 }
 
