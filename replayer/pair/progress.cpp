@@ -12,7 +12,7 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::size_t most_calls = 256;  // so many of them in a row are no work that keeps anybody waiting
+constexpr std::size_t most_without = 256;  // so many of them in a row are no work that keeps anybody waiting
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::size_t ProgressCalls::behind_last(std::size_t end) const
 {
     end = calls_.behind_last_call(end);
     for (std::size_t i = 0; end > 0 && !at(end - 1); ++i) {
-        if (i == most_calls)
+        if (i == most_without)
             return 0;
         end = calls_.behind_last_call(end - 1);
     }
@@ -47,7 +47,7 @@ std::size_t ProgressCalls::next(std::size_t begin) const
 {
     begin = calls_.next_call(begin);
     for (std::size_t i = 0; begin < calls_.size() && !at(begin); ++i) {
-        if (i == most_calls)
+        if (i == most_without)
             return calls_.size();
         begin = calls_.next_call(begin + 1);
     }
