@@ -26,10 +26,10 @@ void Spread::Part::add(std::int64_t ns)
 
 std::int64_t Spread::Part::spread(std::int64_t gaps) const
 {
-    constexpr double deviations = 1.96;
+    constexpr double of_95_percent = 1.96;
     const auto n = static_cast<double>(gaps), all = static_cast<double>(sum);
     const double squares = static_cast<double>(high) * high_unit + static_cast<double>(low);
-    return std::llround(deviations * std::sqrt(std::max(squares - all * all / n, 0.0) * n / (n - 1)));
+    return std::llround(of_95_percent * std::sqrt(std::max(squares - all * all / n, 0.0) * n / (n - 1)));
 }
 
 void Spread::add(const Split& parts, std::int64_t stands_for)
