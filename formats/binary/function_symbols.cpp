@@ -288,9 +288,13 @@ std::vector<std::string> FunctionSymbols::twins_of(const FunctionSymbol& symbol)
     const auto shown = [](const char* twin) {
         return std::string(without_clones(demangle(std::string(source_name(twin)))));
     };
+    // To a function of C++ that has a name of C, clang gives the other one, too.
+    const auto is_one = [](std::string_view c, std::string_view cpp) {
+        return cpp.starts_with(c) && (cpp.size() == c.size() || cpp[c.size()] == '(');
+    };
     const std::string own = shown(symbol.name);
     for (const char* twin : found->second) {
-        if (std::string text = shown(twin); text != own) {
+        if (std::string text = shown(twin); !is_one(text, own) && !is_one(own, text)) {
             result.push_back(std::move(text));
         }
     }

@@ -166,7 +166,8 @@ TEST(FunctionNames, OfWhatHasTheSameCodeAreAll)
     EXPECT_EQ(name("alone"), "alone");
     EXPECT_EQ(name("_Z5relaxi"), "other(int) [= relax(int)]");
     EXPECT_EQ(names.find(module, symbols.at("solve.cold")), all);
-    EXPECT_EQ(name("_ZN4GridC1Ei"), "Grid::Grid(int)");
+    const char* const constructor = "_ZN4GridC1Ei";  // clang makes one of both only
+    EXPECT_EQ(name(symbols.contains(constructor) ? constructor : "_ZN4GridC2Ei"), "Grid::Grid(int)");
 }
 
 TEST(FunctionNames, WithTwinsAreTakenApart)
