@@ -23,7 +23,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace critpath::report
@@ -211,9 +210,8 @@ std::string shown_note(std::size_t shown, std::size_t changed, std::size_t littl
     return note + ".";
 }
 
-/// Of rows of several functions, whether they have changed or not; those with the most time. `hiding`: has changes in
-/// both directions.
-std::vector<std::string> folded_names(const std::vector<Difference>& rows, const std::set<std::string>& hiding)
+/// Of rows of several functions, whether they have changed or not; those with the most time.
+std::vector<std::string> folded_names(const std::vector<Difference>& rows)
 {
     constexpr std::size_t most = 3, width = 40;
     std::map<std::string, std::int64_t> ns;
@@ -227,44 +225,23 @@ std::vector<std::string> folded_names(const std::vector<Difference>& rows, const
     std::vector<std::string> names;
     for (const auto& [time, name] : order)
         if (names.size() < most)
-            names.push_back(shorten_name(printable(name), width) +
-                            (hiding.contains(name) ? " (by line, in part faster and in part slower)" : ""));
+            names.push_back(shorten_name(printable(name), width));
         else if (names.size() == most)
             names.emplace_back(ellipsis);
     return names;
 }
 
-/// The names for several functions of which some lines have become faster, and others slower.
-std::set<std::string> with_both_changes(Run& before, Run& after, const Builds& builds)
-{
-    const auto lines_of = [](Run& run) { return by_line(run.profile, {}, Items::OnPath, run.lines, CallSites::Apart); };
-    const Hotspots old_lines = lines_of(before), new_lines = lines_of(after);
-    const std::int64_t path_ns = std::max(old_lines.path_ns, new_lines.path_ns);
-    std::set<std::string> faster, slower, both;
-    for (const Difference& row : changed_rows(compare(old_lines, new_lines, builds, MatchBy::Line), path_ns).rows)
-        if (!row.of_several.empty() && row.line > 0)
-            (row.change_ns() < 0 ? faster : slower).insert(row.of_several);
-    std::ranges::set_intersection(faster, slower, std::inserter(both, both.end()));
-    return both;
-}
-
 /// Of rows that stand for several functions; empty if there are none.
-std::string folded_note(const std::vector<Difference>& rows, const DiffView& view, Run& before, Run& after,
-                        const Builds& builds)
+std::string folded_note(const std::vector<Difference>& rows, MatchBy match)
 {
-    const bool is_by_line = view.match == MatchBy::Line;
-    const bool is_any = std::ranges::any_of(rows, [](const Difference& row) { return !row.of_several.empty(); });
-    if (!is_any)
+    if (std::ranges::none_of(rows, [](const Difference& row) { return !row.of_several.empty(); }))
         return {};
-    const std::set<std::string> hiding =
-        is_by_line ? std::set<std::string>() : with_both_changes(before, after, builds);
     return fmt::format(
         "{}: one row for all functions whose names differ by a number of the compiler's only, which may be another "
         "one's number in a binary that was built anew{}.",
-        fmt::join(folded_names(rows, hiding), ", "),
-        is_by_line       ? "; what is inlined into them is told apart by where they call it"
-        : hiding.empty() ? ""
-                         : ": compare --by line to tell them apart");
+        fmt::join(folded_names(rows), ", "),
+        match == MatchBy::Line ? "; what is inlined into them is told apart by where they call it"
+                               : ": compare --by line, too");
 }
 
 Document run_diff(const Request& request)
@@ -281,7 +258,7 @@ Document run_diff(const Request& request)
     const std::optional<Renamed>& renamed = builds.program;
     std::vector<Difference> every_row = compare(before.hotspots, after.hotspots, builds, view.match);
     const std::size_t all = every_row.size();
-    const std::string folded = folded_note(every_row, view, before, after, builds);
+    const std::string folded = folded_note(every_row, view.match);
     auto [differences, little] =
         changed_rows(std::move(every_row), std::max(before.hotspots.path_ns, after.hotspots.path_ns));
     const std::size_t changed = differences.size();
