@@ -120,12 +120,12 @@ void add_known(const Replay& replay, const Members& members, const Part& part, c
         break;
     }
     case Wanted::Returns:
-        add_returns(name, member_came_back(replay, part, name.held_up, true),
-                    member_came_back(replay, part, name.held_up, false), known);
+        add_returns(name, member_came_back(replay, part, name.held_up, ProgressCalls::Posts::Look),
+                    member_came_back(replay, part, name.held_up, ProgressCalls::Posts::DoNotLook), known);
         break;
     case Wanted::OtherReturns:
-        add_returns(name, member_came_back_elsewhere(replay, part, name.held_up, true),
-                    member_came_back_elsewhere(replay, part, name.held_up, false), known);
+        add_returns(name, member_came_back_elsewhere(replay, part, name.held_up, ProgressCalls::Posts::Look),
+                    member_came_back_elsewhere(replay, part, name.held_up, ProgressCalls::Posts::DoNotLook), known);
         break;
     }
 }

@@ -3,8 +3,6 @@
 #include "replayer/collect/returns.hpp"
 
 #include "replayer/pair/lookup.hpp"
-#include "replayer/pair/progress.hpp"
-#include "replayer/rules/operation.hpp"
 
 #include <algorithm>
 
@@ -15,43 +13,6 @@ namespace
 {
 
 constexpr std::uint32_t most_returns = 256;  // whoever enters MPI so often does not keep anything waiting
-
-/// The calls of a location in which it looks, also to post or not.
-class Visits
-{
-public:
-    Visits(const Replay& replay, const model::ProcessTrace& trace, const model::LocationTrace& location,
-           bool posts_look)
-        : definitions_(replay.definitions), calls_(location.calls),
-          looks_(replay.definitions, trace, location.location), posts_look_(posts_look)
-    {
-    }
-
-    [[nodiscard]] bool at(std::size_t call) const
-    {
-        return looks_.at(call) &&
-               (posts_look_ || !rules::only_posts(definitions_.region(calls_.context(call)).function));
-    }
-
-    /// The last one that was entered before `time`; the number of calls if there is none among some.
-    [[nodiscard]] std::size_t last_before(Ns time) const
-    {
-        std::size_t call = model::last_entered(calls_, time - Ns{1});
-        for (std::uint32_t i = 0; call < calls_.size() && i < most_returns; ++i) {
-            if (at(call))
-                return call;
-            const std::size_t behind = calls_.behind_last_call(call);
-            call = behind > 0 ? behind - 1 : calls_.size();
-        }
-        return calls_.size();
-    }
-
-private:
-    const model::Definitions& definitions_;
-    const model::Calls& calls_;
-    ProgressCalls looks_;
-    bool posts_look_;
-};
 
 /// The times that a member was outside in a period, and what may be asked about them.
 class TimesOutside
@@ -114,7 +75,7 @@ private:
 }  // namespace
 
 std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
-                                                bool posts_look)
+                                                ProgressCalls::Posts posts)
 {
     const model::ProcessTrace& trace = replay.processes[part.process];
     const model::CollectiveCall collective = trace.collectives[part.collective];
@@ -125,13 +86,13 @@ std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part
         return {};
     const model::LocationTrace& location = trace.locations[local_index(trace, post.location)];
     const model::Calls& calls = location.calls;
-    const Visits visits(replay, trace, location, posts_look);
+    const ProgressCalls looks(replay.definitions, trace, location.location);
     TimesOutside times(period, part.rank);
     for (std::uint32_t call = end.call.value; call > post.call.value;) {
         std::uint32_t before = call - 1;
-        while (before > post.call.value && !visits.at(before))
+        while (before > post.call.value && !looks.at(before, posts))
             --before;
-        if (visits.at(call) && calls.enter(call) <= period.until)
+        if (looks.at(call, posts) && calls.enter(call) <= period.until)
             times.add({{post.location, {call}}, calls.enter(call)}, calls.leave(before));
         call = before;
     }
@@ -139,28 +100,32 @@ std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part
 }
 
 std::vector<rules::MemberInfo> member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
-                                                          bool posts_look)
+                                                          ProgressCalls::Posts posts)
 {
     const model::ProcessTrace& trace = replay.processes[part.process];
     const model::CallRef own = trace.collectives[part.collective].begin();
     const std::size_t own_location = local_index(trace, own.location);
     const model::Calls& calls = trace.locations[own_location].calls;
-    std::vector<Visits> visits;
-    for (const model::LocationTrace& location : trace.locations)
-        visits.emplace_back(replay, trace, location, posts_look);
+    // The last call of a location that was entered before a time; the number of calls if there is none among some.
+    const auto last_before = [&](const model::LocationTrace& location, Ns time) {
+        const std::size_t entered = model::last_entered(location.calls, time - Ns{1});
+        const ProgressCalls looks(replay.definitions, trace, location.location);
+        const std::size_t behind = entered < location.calls.size() ? looks.behind_last(entered + 1, posts) : 0;
+        return behind > 0 ? behind - 1 : location.calls.size();
+    };
     // Since when all threads of the process were outside.
     const auto outside_since = [&](Ns time) {
         Ns since = Ns::min();
-        for (std::size_t l = 0; l < visits.size(); ++l)
-            if (const std::size_t last = visits[l].last_before(time); last < trace.locations[l].calls.size())
-                since = std::max(since, trace.locations[l].calls.leave(last));
+        for (const model::LocationTrace& location : trace.locations)
+            if (const std::size_t last = last_before(location, time); last < location.calls.size())
+                since = std::max(since, location.calls.leave(last));
         return since;
     };
     TimesOutside times(period, part.rank);
     // Behind its own part it holds up nobody any more.
     Ns until = std::min(period.until + Ns{1}, calls.enter(own.call.value));
     for (std::uint32_t i = 0; i < most_returns && until > period.since; ++i) {
-        const std::size_t call = visits[own_location].last_before(until);
+        const std::size_t call = last_before(trace.locations[own_location], until);
         if (call == calls.size() || calls.enter(call) <= period.since)
             break;
         until = calls.enter(call);

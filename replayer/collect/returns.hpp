@@ -5,6 +5,7 @@
 #pragma once
 
 #include "replayer/collect/members.hpp"
+#include "replayer/pair/progress.hpp"
 
 #include <vector>
 
@@ -20,12 +21,12 @@ struct Period {
 /// When a member came back to MPI in the period, between the post of a non-blocking operation and the call that
 /// completed it: from the longest time outside since its begin, and shortly before its end, where several times outside
 /// may have held up an operation, the last of which is no chance. None: it was never outside, or that is not known.
-/// `posts_look`: calls that only post count as being in MPI.
+/// `posts`: whether calls that only post count as being in MPI.
 std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
-                                                bool posts_look);
+                                                ProgressCalls::Posts posts);
 
 /// Likewise a member of a blocking operation, in whatever call before that of the operation itself.
 std::vector<rules::MemberInfo> member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,
-                                                          bool posts_look);
+                                                          ProgressCalls::Posts posts);
 
 }  // namespace critpath::replayer

@@ -22,20 +22,22 @@ ProgressCalls::ProgressCalls(const model::Definitions& definitions, const model:
 {
 }
 
-bool ProgressCalls::at(std::size_t call) const
+bool ProgressCalls::at(std::size_t call, Posts posts) const
 {
     if (calls_.is_point(call))
         return false;
     const functions::FunctionId function = definitions_.region(calls_.context(call)).function;
+    if (rules::looks_at_nothing(function) || (posts == Posts::DoNotLook && rules::only_posts(function)))
+        return false;
     const rules::Operation& operation = rules::operation(function);
     const bool is_collective = operation.dependence == rules::Dependence::Members && operation.blocking;
-    return !rules::looks_at_nothing(function) && !(is_collective && is_of_one(call));
+    return !(is_collective && is_of_one(call));
 }
 
-std::size_t ProgressCalls::behind_last(std::size_t end) const
+std::size_t ProgressCalls::behind_last(std::size_t end, Posts posts) const
 {
     end = calls_.behind_last_call(end);
-    for (std::size_t i = 0; end > 0 && !at(end - 1); ++i) {
+    for (std::size_t i = 0; end > 0 && !at(end - 1, posts); ++i) {
         if (i == most_without)
             return 0;
         end = calls_.behind_last_call(end - 1);

@@ -18,12 +18,15 @@ class ProgressCalls
 public:
     ProgressCalls(const model::Definitions& definitions, const model::ProcessTrace& trace, model::LocationId location);
 
+    /// Calls that only post look in some libraries.
+    enum class Posts : bool { DoNotLook, Look };
+
     /// Whether the library looks in this call; not in one that only does its own work (MPI_Pack), not even an operation
     /// that is collective on a communicator of this process alone. Points are no calls.
-    [[nodiscard]] bool at(std::size_t call) const;
+    [[nodiscard]] bool at(std::size_t call, Posts posts = Posts::Look) const;
 
     /// One more than the last call among the first `end` in which it looks; 0 if there is none among some.
-    [[nodiscard]] std::size_t behind_last(std::size_t end) const;
+    [[nodiscard]] std::size_t behind_last(std::size_t end, Posts posts = Posts::Look) const;
     /// The first call from `begin` on in which it looks; the number of calls if there is none among some.
     [[nodiscard]] std::size_t next(std::size_t begin) const;
 

@@ -59,18 +59,20 @@ public:
     /// was much too late, posts have not moved on anything, or it took several returns.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
     {
-        Moved best = find(standstill, true);
+        Moved best = find(standstill, Posts::Look);
         if (best.fit == Fit::None && rules::is_much(standstill))
-            best = find(standstill, false);
+            best = find(standstill, Posts::DoNotLook);
         if (best.fit == Fit::None && rules::is_much(standstill))
             best = find_together(standstill);
         return best;
     }
 
 private:
+    using Posts = ProgressCalls::Posts;
+
     static constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
 
-    [[nodiscard]] Moved find(const rules::Standstill& standstill, bool posts_look)
+    [[nodiscard]] Moved find(const rules::Standstill& standstill, Posts posts)
     {
         Moved best;
         const Ns begin = begin_of_search(standstill);
@@ -82,9 +84,9 @@ private:
                 if (!looks_[l].at(calls.number(i)))
                     continue;
                 const Ns time = calls.enter(i);
-                const rules::Outside outside{last_visit(time, posts_look).leave, time};
+                const rules::Outside outside{last_visit(time, posts).leave, time};
                 if (take_better(best, rules::fit(standstill, time, {&outside, 1}), l, i))
-                    best.is_certain = posts_look && rules::is_certain(standstill, time, outside);
+                    best.is_certain = posts == Posts::Look && rules::is_certain(standstill, time, outside);
             }
         }
         return best;
@@ -97,7 +99,7 @@ private:
         visits_.clear();
         outside_.clear();
         for (Ns time = standstill.leave + Ns{1}; visits_.size() < most_calls && time > standstill.start;) {
-            const Visit visit = last_visit(time, false);
+            const Visit visit = last_visit(time, Posts::DoNotLook);
             if (visit.enter == Ns::min() || (visits_.empty() && visit.enter < begin))
                 break;
             if (!visits_.empty())
@@ -149,27 +151,23 @@ private:
 
     /// Of the calls that the threads of the process entered last before `time` (but to post, if that does not count)
     /// the one that ended last: the process was outside since, or is in MPI.
-    Visit last_visit(Ns time, bool posts_look)
+    Visit last_visit(Ns time, Posts posts)
     {
         Visit last;
         for (std::size_t l = 0; l < calls_.size(); ++l)
             if (const std::size_t next = first_call(l, time); next > 0) {
-                const std::size_t call = last_look(l, next - 1, posts_look);
+                const std::size_t call = last_look(l, next - 1, posts);
                 if (calls_[l].leave(call) > last.leave)
                     last = {calls_[l].enter(call), calls_[l].leave(call), l, call};
             }
         return last;
     }
 
-    /// The last call until `call` in which the process looks, and does more than post unless that counts; `call` if
-    /// there is none among some.
-    [[nodiscard]] std::size_t last_look(std::size_t location, std::size_t call, bool posts_look) const
+    /// The last call until `call` in which the process looks; `call` if there is none among some.
+    [[nodiscard]] std::size_t last_look(std::size_t location, std::size_t call, Posts posts) const
     {
         for (std::size_t i = call; i + most_calls > call; --i) {
-            const std::uint32_t number = calls_[location].number(i);
-            const model::ContextId context = trace_.locations[location].calls.context(number);
-            if (looks_[location].at(number) &&
-                (posts_look || !rules::only_posts(definitions_.region(context).function)))
+            if (looks_[location].at(calls_[location].number(i), posts))
                 return i;
             if (i == 0)
                 break;

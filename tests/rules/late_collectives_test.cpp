@@ -16,13 +16,22 @@ namespace critpath::tests
 namespace
 {
 
+/// On three ranks, of which rank 0 is the last one.
+std::vector<Request> all_post(Program& p, std::int64_t last)
+{
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r) {
+        const std::int64_t time = r == 0 ? last : 50;
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {time, time + 1}));
+    }
+    return posted;
+}
+
 /// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
 TEST(LateCollectives, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
 {
     Program p(3);
-    std::vector<Request> posted;
-    for (int r = 0; r < 3; ++r)
-        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    const std::vector<Request> posted = all_post(p, 100);
     p[0].wait_collective({500, 503}, posted[0]);
     p[1].wait_collective({60, 504}, posted[1]);
     p[2].wait_collective({400, 504}, posted[2]);
@@ -36,9 +45,7 @@ TEST(LateCollectives, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
 TEST(LateCollectives, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
 {
     Program p(3);
-    std::vector<Request> posted;
-    for (int r = 0; r < 3; ++r)
-        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    const std::vector<Request> posted = all_post(p, 100);
     p[0].call(FunctionId::MPI_Pack, {300, 301});
     p[0].wait_collective({500, 503}, posted[0]);
     p[1].wait_collective({60, 504}, posted[1]);
@@ -53,9 +60,7 @@ TEST(LateCollectives, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
 TEST(LateCollectives, WhoComesBackSeveralTimesMayBeWaitedForEachTime)
 {
     Program p(3);
-    std::vector<Request> posted;
-    for (int r = 0; r < 3; ++r)
-        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    const std::vector<Request> posted = all_post(p, 100);
     p[0].call(FunctionId::MPI_Request_get_status, {700, 701});
     p[0].call(FunctionId::MPI_Request_get_status, {1150, 1151});
     p[0].call(FunctionId::MPI_Request_get_status, {1600, 1601});
@@ -106,9 +111,7 @@ TEST(LateCollectives, WhoGivesToARootOfTheOtherGroupMayWaitForIt)
 TEST(LateCollectives, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
 {
     Program p(3);
-    std::vector<Request> posted;
-    for (int r = 0; r < 3; ++r)
-        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 600 : 50, r == 0 ? 601 : 51}));
+    const std::vector<Request> posted = all_post(p, 600);
     p[0].wait_collective({602, 804}, posted[0]);
     p[1].wait_collective({60, 804}, posted[1]);
     p[2].call(FunctionId::MPI_Request_get_status, {500, 501});
@@ -141,9 +144,7 @@ TEST(LateCollectives, WhoPassesOnHoldsUpACollectiveThatOthersHaveLeft)
 TEST(LateCollectives, WhoHeldUpTheOthersHeldUpWhoLeavesLate)
 {
     Program p(3);
-    std::vector<Request> posted;
-    for (int r = 0; r < 3; ++r)
-        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 80 : 50, r == 0 ? 81 : 51}));
+    const std::vector<Request> posted = all_post(p, 80);
     p[2].wait_collective({400, 403}, posted[2]);
     p[1].wait_collective({60, 404}, posted[1]);
     p[0].wait_collective({90, 480}, posted[0]);
