@@ -75,11 +75,11 @@ public:
     [[nodiscard]] bool may_be_it(const MemberInfo& member, const Enter& found) const;
 
     /// One of several times outside: whoever comes back again and again is back shortly before any moment. So it must
-    /// stand out in the last part, and have been outside for nearly all of what is to be explained.
+    /// stand out the more in the last part, and have been outside for nearly all of what is to be explained.
     [[nodiscard]] bool is_no_chance(const MemberInfo& member) const
     {
-        return member.last_part == Ns{0} ||
-               (chance * took(member) <= member.last_part && chance * away(member) >= (chance - 1) * unexplained());
+        return member.last_part == Ns{0} || (chance * chance * took(member) <= member.last_part &&
+                                             chance * away(member) >= (chance - 1) * unexplained());
     }
 
 private:
