@@ -47,7 +47,7 @@ class Search
 {
 public:
     Search(const model::Definitions& definitions, const model::ProcessTrace& trace)
-        : definitions_(definitions), trace_(trace), near_(trace.locations.size())
+        : trace_(trace), near_(trace.locations.size())
     {
         for (const model::LocationTrace& location : trace.locations) {
             calls_.emplace_back(location.calls);
@@ -175,7 +175,6 @@ private:
         return call;
     }
 
-    const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
     std::vector<model::CallsAlone> calls_;  // by location
     std::vector<ProgressCalls> looks_;      // likewise
