@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/anchor_check.hpp"
 
-#include "formats/otf2/file_check.hpp"
+#include "formats/otf2/input_file.hpp"
 #include "formats/support/error.hpp"
 
 #include <otf2/otf2.h>

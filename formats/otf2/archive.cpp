@@ -3,7 +3,9 @@
 #include "formats/otf2/archive.hpp"
 
 #include "formats/otf2/anchor_check.hpp"
-#include "formats/otf2/file_check.hpp"
+#include "formats/otf2/definition_file.hpp"
+#include "formats/otf2/event_file.hpp"
+#include "formats/otf2/local_definitions.hpp"
 
 #include <otf2/OTF2_Pthread_Locks.h>
 
@@ -15,8 +17,8 @@ namespace critpath::otf2
 namespace
 {
 
-// Chunks are held in memory, one a location, and whoever reads a location clears two of that size before, both of its
-// events and of its definitions, whatever it holds: the least that libotf2 allows.
+// Chunks are held in memory, one a location, and whoever reads a location through libotf2 clears two of that size
+// before, both of its events and of its definitions, whatever it holds: the least that libotf2 allows.
 constexpr std::uint64_t event_chunk = OTF2_CHUNK_SIZE_MIN;
 
 // libotf2 wants ten bytes of definition chunk a location, since the largest record lists all locations.
@@ -154,19 +156,17 @@ void Archive::check_location(OTF2_LocationRef location, std::uint64_t events) co
     }
     const std::string file = files_.events(location);
     const std::string definitions = files_.local_definitions(location);
-    CheckMemory memory;
+    ChunkMemory memory;
     check_written(file, [&] { check_event_file(file, event_chunk, events, memory); });
-    check_written(definitions,
-                  [&] { check_definition_file(definitions, definition_chunk_, Definitions::Local, memory); });
+    check_written(definitions, [&] { read_local_definitions(definitions, definition_chunk_, memory); });
 }
 
 void Archive::check_definitions() const
 {
     const std::string definitions = files_.definitions();
     check_written(files_.anchor(), [&] { check_anchor_file(files_.anchor()); });
-    CheckMemory memory;
-    check_written(definitions,
-                  [&] { check_definition_file(definitions, definition_chunk_, Definitions::Global, memory); });
+    ChunkMemory memory;
+    check_written(definitions, [&] { check_definition_file(definitions, definition_chunk_, memory); });
 }
 
 std::string ArchiveFiles::events(OTF2_LocationRef location) const

@@ -3,16 +3,18 @@
 #include "formats/otf2/reader.hpp"
 
 #include "formats/otf2/anchor_check.hpp"
-#include "formats/otf2/file_check.hpp"
+#include "formats/otf2/definition_file.hpp"
+#include "formats/otf2/event_file.hpp"
+#include "formats/otf2/input_file.hpp"
+#include "formats/otf2/local_definitions.hpp"
 #include "formats/support/last_words.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <system_error>
 #include <vector>
+
+#include <sys/stat.h>
 
 namespace critpath::otf2
 {
@@ -57,32 +59,8 @@ OTF2_CallbackCode define(void* user, Values... values)
     return static_cast<Sink<DefinitionHandler>*>(user)->deliver(Record{values...});
 }
 
-template <class Record, class... Values>
-OTF2_CallbackCode happen(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
-                         OTF2_AttributeList* attributes, Values... values)
-{
-    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), Record{values...});
-}
-
-/// For records of which only the time matters.
-template <class Record, class... Values>
-OTF2_CallbackCode happen_only(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
-                              OTF2_AttributeList* attributes, Values...)
-{
-    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), Record{});
-}
-
-template <event::Other::Kind kind, class... Values>
-OTF2_CallbackCode happen_other(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
-                               OTF2_AttributeList* attributes, Values...)
-{
-    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), event::Other{kind});
-}
-
 using DefinitionCallbacks =
     std::unique_ptr<OTF2_GlobalDefReaderCallbacks, decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>;
-using EventCallbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
-
 DefinitionCallbacks definition_callbacks()
 {
     using namespace definition;
@@ -112,100 +90,6 @@ DefinitionCallbacks definition_callbacks()
     return callbacks;
 }
 
-EventCallbacks event_callbacks()
-{
-    using namespace event;
-    EventCallbacks callbacks(OTF2_EvtReaderCallbacks_New(), OTF2_EvtReaderCallbacks_Delete);
-    auto* c = callbacks.get();
-
-    OTF2_EvtReaderCallbacks_SetEnterCallback(c, happen<Enter>);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, happen<Leave>);
-    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, happen<CallingContextEnter>);
-    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, happen<CallingContextLeave>);
-    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, happen<CallingContextSample>);
-    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, happen<MpiSend>);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, happen<MpiIsend>);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, happen<MpiIsendComplete>);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, happen<MpiIrecvRequest>);
-    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, happen<MpiRecv>);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, happen<MpiIrecv>);
-    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, happen<MpiRequestCancelled>);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, happen<MpiCollectiveEnd>);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, happen<NonBlockingCollectiveRequest>);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, happen<NonBlockingCollectiveComplete>);
-    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(c, happen<RmaCollectiveEnd>);
-    OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(c, happen<RmaGroupSync>);
-    OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(c, happen<RmaRequestLock>);
-    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, happen<RmaAcquireLock>);
-    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(c, happen<RmaReleaseLock>);
-    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(c, happen<RmaSync>);
-    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, happen<RmaPut>);
-    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, happen<RmaGet>);
-    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, happen<RmaAtomic>);
-    OTF2_EvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(c, happen<RmaOpCompleteBlocking>);
-    OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(c, happen<RmaOpCompleteNonBlocking>);
-    OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(c, happen<RmaOpCompleteRemote>);
-    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, happen<ThreadFork>);
-    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, happen<ThreadJoin>);
-    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, happen<ThreadTeamBegin>);
-    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, happen<ThreadTeamEnd>);
-    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, happen<ThreadAcquireLock>);
-    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, happen<ThreadReleaseLock>);
-    OTF2_EvtReaderCallbacks_SetThreadCreateCallback(c, happen<ThreadCreate>);
-    OTF2_EvtReaderCallbacks_SetThreadBeginCallback(c, happen<ThreadBegin>);
-    OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, happen<ThreadEnd>);
-    OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, happen<ThreadWait>);
-    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
-    OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen<CommCreate>);
-    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, happen<ParameterUnsignedInt>);
-    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
-    OTF2_EvtReaderCallbacks_SetMetricCallback(c, happen<Metric>);
-
-    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(c, happen_only<Mark>);
-
-    using enum Other::Kind;
-    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_other<Unknown>);
-#define CRITPATH_OTHER(record, kind) OTF2_EvtReaderCallbacks_Set##record##Callback(c, happen_other<kind>)
-    CRITPATH_OTHER(OmpFork, OpenMp);
-    CRITPATH_OTHER(OmpJoin, OpenMp);
-    CRITPATH_OTHER(OmpAcquireLock, OpenMp);
-    CRITPATH_OTHER(OmpReleaseLock, OpenMp);
-    CRITPATH_OTHER(OmpTaskCreate, OpenMp);
-    CRITPATH_OTHER(OmpTaskSwitch, OpenMp);
-    CRITPATH_OTHER(OmpTaskComplete, OpenMp);
-    CRITPATH_OTHER(ParameterString, Parameter);
-    CRITPATH_OTHER(ParameterInt, Parameter);
-    CRITPATH_OTHER(RmaTryLock, Rma);
-    CRITPATH_OTHER(RmaWaitChange, Rma);
-    CRITPATH_OTHER(RmaOpTest, Rma);
-    CRITPATH_OTHER(ThreadTaskCreate, Thread);
-    CRITPATH_OTHER(ThreadTaskSwitch, Thread);
-    CRITPATH_OTHER(ThreadTaskComplete, Thread);
-    CRITPATH_OTHER(IoCreateHandle, Io);
-    CRITPATH_OTHER(IoDestroyHandle, Io);
-    CRITPATH_OTHER(IoDuplicateHandle, Io);
-    CRITPATH_OTHER(IoSeek, Io);
-    CRITPATH_OTHER(IoChangeStatusFlags, Io);
-    CRITPATH_OTHER(IoDeleteFile, Io);
-    CRITPATH_OTHER(IoOperationBegin, Io);
-    CRITPATH_OTHER(IoOperationTest, Io);
-    CRITPATH_OTHER(IoOperationIssued, Io);
-    CRITPATH_OTHER(IoOperationComplete, Io);
-    CRITPATH_OTHER(IoOperationCancelled, Io);
-    CRITPATH_OTHER(IoAcquireLock, Io);
-    CRITPATH_OTHER(IoReleaseLock, Io);
-    CRITPATH_OTHER(IoTryLock, Io);
-#undef CRITPATH_OTHER
-    return callbacks;
-}
-
 // ---------------------------------------------------------------------------------------------------- files
 
 [[noreturn]] void fail_reading(const fs::path& file, OTF2_ErrorCode rc)
@@ -220,55 +104,7 @@ LastWords last_words(const fs::path& file)
                      fmt::format("{}: reading it crashed, so its content is damaged; {}", file.string(), retry));
 }
 
-/// Most records have no attributes, and asking libotf2 for the value of one that is not there costs as much as reading
-/// several records: it makes an error message.
-template <class T, class Get>
-std::optional<T> value_of(const OTF2_AttributeList* attributes, OTF2_AttributeRef attribute, Get get)
-{
-    T value{};
-    if (!OTF2_AttributeList_TestAttributeByID(attributes, attribute) ||
-        get(attributes, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
-}
-
 }  // namespace
-
-std::optional<std::uint64_t> Moment::uint64(OTF2_AttributeRef attribute) const
-{
-    return value_of<std::uint64_t>(attributes_, attribute, OTF2_AttributeList_GetUint64);
-}
-
-std::optional<std::int32_t> Moment::int32(OTF2_AttributeRef attribute) const
-{
-    return value_of<std::int32_t>(attributes_, attribute, OTF2_AttributeList_GetInt32);
-}
-
-std::optional<std::uint32_t> Moment::uint32(OTF2_AttributeRef attribute) const
-{
-    return value_of<std::uint32_t>(attributes_, attribute, OTF2_AttributeList_GetUint32);
-}
-
-std::optional<std::uint8_t> Moment::uint8(OTF2_AttributeRef attribute) const
-{
-    return value_of<std::uint8_t>(attributes_, attribute, OTF2_AttributeList_GetUint8);
-}
-
-std::optional<OTF2_CommRef> Moment::comm(OTF2_AttributeRef attribute) const
-{
-    return value_of<OTF2_CommRef>(attributes_, attribute, OTF2_AttributeList_GetCommRef);
-}
-
-std::optional<OTF2_CallingContextRef> Moment::calling_context(OTF2_AttributeRef attribute) const
-{
-    return value_of<OTF2_CallingContextRef>(attributes_, attribute, OTF2_AttributeList_GetCallingContextRef);
-}
-
-std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
-{
-    return value_of<OTF2_StringRef>(attributes_, attribute, OTF2_AttributeList_GetStringRef);
-}
 
 static const char* why_no_anchor(const fs::path& directory)
 {
@@ -350,9 +186,7 @@ struct Reader::State {
     std::unique_ptr<OTF2_Reader, Close> reader;
     std::uint64_t event_chunk = 0;  // bytes
     std::uint64_t definition_chunk = 0;
-    CheckMemory check_memory;
-    EventCallbacks callbacks = event_callbacks();
-    bool open = false;  // event and definition files
+    ChunkMemory memory;
 };
 
 Reader::Reader(const fs::path& anchor) : state_(std::make_unique<State>(anchor)) {}
@@ -372,7 +206,7 @@ void Reader::read_definitions(DefinitionHandler& handler)
     if (!is_there(file)) {
         fail(ExitCode::BadTrace, "{}: missing, though the anchor file is there; {}", file.string(), retry);
     }
-    check_definition_file(file, state_->definition_chunk, Definitions::Global, state_->check_memory);
+    check_definition_file(file, state_->definition_chunk, state_->memory);
     const LastWords words = last_words(file);
     OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
     if (definitions == nullptr) {
@@ -406,74 +240,43 @@ std::string Reader::property(const std::string& name) const
     return text;
 }
 
-void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
+void Reader::check_location(OTF2_LocationRef location, std::uint64_t promised) const
 {
-    const fs::path file = event_file(location);
-    std::error_code error;
-    if (promised > 0) {
-        if (!is_there(file)) {
-            fail(ExitCode::BadTrace, "{}: missing, though the definitions promise {} events in it; {}", file.string(),
-                 promised, retry);
-        }
-        if (!fs::is_regular_file(file, error)) {
-            fail(ExitCode::BadTrace, "{}: not a file; {}", file.string(), retry);
-        }
-        // Before memory is reserved for them.
-        constexpr std::uint64_t smallest_event = 2;
-        const std::uint64_t size = fs::file_size(file, error);
-        if (!error && promised > size / smallest_event) {
-            fail(ExitCode::BadTrace, "{}: {}, though the definitions promise {} events in it; {}", file.string(),
-                 size == 0 ? "empty" : fmt::format("has {} bytes", size), promised, retry);
-        }
-    }
-    const OTF2_ErrorCode rc = OTF2_Reader_SelectLocation(state_->reader.get(), location);
-    if (rc != OTF2_SUCCESS) {
-        fail_reading(file, rc);
-    }
-}
-
-namespace
-{
-
-OTF2_CallbackCode deliver_clock_offset(void* user, OTF2_TimeStamp time, std::int64_t offset, double deviation)
-{
-    return static_cast<Sink<EventHandler>*>(user)->deliver(definition::ClockOffset{time, offset, deviation});
-}
-
-}  // namespace
-
-/// Local definitions map the references in the events of a location to the global ones, and say how its clock went. An
-/// archive may do without them, but not for some of its locations.
-static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file,
-                                   std::uint64_t chunk_size, CheckMemory& memory, EventHandler& handler)
-{
-    std::error_code error;
-    if (!is_there(file)) {
-        for (const auto& other : fs::directory_iterator(file.parent_path(), error)) {
-            if (other.path().extension() == ".def") {
-                fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);
-            }
-        }
+    if (promised == 0) {
         return;
     }
-    check_definition_file(file, chunk_size, Definitions::Local, memory);
-    const LastWords words = last_words(file);
-    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
-    if (definitions == nullptr) {
-        fail_reading(file, OTF2_ERROR_INVALID_DATA);
+    const fs::path file = event_file(location);
+    struct stat status {
+    };
+    if (::stat(file.c_str(), &status) != 0 && !is_there(file)) {
+        fail(ExitCode::BadTrace, "{}: missing, though the definitions promise {} events in it; {}", file.string(),
+             promised, retry);
     }
-    Sink<EventHandler> sink{handler, {}};
-    const std::unique_ptr<OTF2_DefReaderCallbacks, decltype(&OTF2_DefReaderCallbacks_Delete)> callbacks(
-        OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
-    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), deliver_clock_offset);
-    OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &sink);
-    std::uint64_t found = 0;
-    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &found);
-    OTF2_Reader_CloseDefReader(reader, definitions);
-    sink.rethrow();
-    if (rc != OTF2_SUCCESS) {
-        fail_reading(file, rc);
+    if (!S_ISREG(status.st_mode)) {
+        fail(ExitCode::BadTrace, "{}: not a file; {}", file.string(), retry);
     }
+    // Before memory is reserved for them.
+    constexpr std::uint64_t smallest_event = 2;
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (promised > size / smallest_event) {
+        fail(ExitCode::BadTrace, "{}: {}, though the definitions promise {} events in it; {}", file.string(),
+             size == 0 ? "empty" : fmt::format("has {} bytes", size), promised, retry);
+    }
+}
+
+/// An archive may do without local definitions, but not for some of its locations.
+static LocalDefinitions local_definitions(const fs::path& file, std::uint64_t chunk_size, ChunkMemory& memory)
+{
+    if (is_there(file)) {
+        return read_local_definitions(file, chunk_size, memory);
+    }
+    std::error_code error;
+    for (const auto& other : fs::directory_iterator(file.parent_path(), error)) {
+        if (other.path().extension() == ".def") {
+            fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);
+        }
+    }
+    return {};
 }
 
 void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, EventHandler& handler)
@@ -481,37 +284,12 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
     if (promised == 0) {
         return;
     }
-    OTF2_Reader* reader = state_->reader.get();
-    const fs::path file = event_file(location);
-    if (!state_->open) {
-        check(OTF2_Reader_OpenDefFiles(reader), "{}: opening the definition files", state_->anchor.string());
-        check(OTF2_Reader_OpenEvtFiles(reader), "{}: opening the event files", state_->anchor.string());
-        state_->open = true;
+    const LocalDefinitions local =
+        local_definitions(state_->file_of(location, "def"), state_->definition_chunk, state_->memory);
+    for (const definition::ClockOffset& offset : local.clock_offsets) {
+        handler.on(offset);
     }
-    take_message();
-    read_local_definitions(reader, location, state_->file_of(location, "def"), state_->definition_chunk,
-                           state_->check_memory, handler);
-
-    check_event_file(file, state_->event_chunk, promised, state_->check_memory);
-    const LastWords words = last_words(file);
-    OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader, location);
-    if (events == nullptr) {
-        fail_reading(file, OTF2_ERROR_INVALID_DATA);
-    }
-    check(OTF2_EvtReader_ApplyClockOffsets(events, false), "{}", file.string());
-    Sink<EventHandler> sink{handler, {}};
-    OTF2_Reader_RegisterEvtCallbacks(reader, events, state_->callbacks.get(), &sink);
-    std::uint64_t found = 0;
-    const OTF2_ErrorCode rc = OTF2_Reader_ReadLocalEvents(reader, events, promised + 1, &found);
-    OTF2_Reader_CloseEvtReader(reader, events);
-    sink.rethrow();
-    if (found != promised) {
-        fail(ExitCode::BadTrace, "{}: the definitions promise {} events, {} could be read; {}", file.string(), promised,
-             found, retry);
-    }
-    if (rc != OTF2_SUCCESS) {
-        fail_reading(file, rc);
-    }
+    read_event_file(event_file(location), state_->event_chunk, promised, local, state_->memory, handler);
 }
 
 }  // namespace critpath::otf2

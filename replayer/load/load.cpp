@@ -23,12 +23,12 @@ using namespace model;
 namespace
 {
 
-/// Says at once which files will be read, so that a missing one is found before anything is read.
-void select_owned(otf2::Reader& reader, const Definitions& definitions, const Replay& replay)
+/// A missing file is found before anything is read.
+void check_owned(const otf2::Reader& reader, const Definitions& definitions, const Replay& replay)
 {
     for (const auto& location : definitions.locations) {
         if (replay.owns(location.process)) {
-            reader.select(location.reference, location.events);
+            reader.check_location(location.reference, location.events);
         }
     }
 }
@@ -97,7 +97,7 @@ Summary load(const std::filesystem::path& anchor, Replay& replay)
     summary.clock_domains_known = loaded.clock_domains_known;
     summary.no_ranks = std::move(loaded.no_ranks);
     replay.owner = distribute(loaded.definitions.processes.size(), replay.size);
-    select_owned(reader, loaded.definitions, replay);
+    check_owned(reader, loaded.definitions, replay);
     for (std::uint32_t p = 0; p < replay.owner.size(); ++p) {
         if (replay.owns(ProcessId{p})) {
             replay.processes.push_back(load_process(reader, loaded, ProcessId{p}, summary));
