@@ -47,12 +47,6 @@ private:
     std::uint32_t size_ = 0;
 };
 
-bool is_collective(const model::Definitions& definitions, model::ContextId call)
-{
-    return call.valid() && functions::group_of(functions::semantic_class(definitions.region(call).function)) ==
-                               functions::Group::Collective;
-}
-
 /// Finds the spans of what is on the path at some places.
 class Seeker
 {
@@ -134,6 +128,12 @@ std::vector<GapPlace> find_bounds(const Replay& replay, const Seeker& seeker, st
 }
 
 }  // namespace
+
+bool is_collective(const model::Definitions& definitions, model::ContextId call)
+{
+    return call.valid() && functions::group_of(functions::semantic_class(definitions.region(call).function)) ==
+                               functions::Group::Collective;
+}
 
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
                       const std::vector<std::size_t>& places)

@@ -152,15 +152,42 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
 /// Parts of the time on the path; the mean of the other processes.
 struct Meanwhile {
     double at_work = 0;   // they work, wherever they are in the program
-    double there = 0;     // of that, at the same place
+    double there = 0;     // of that, the same, as SameWork tells
     double of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
+/// Where the others do the same work as at a place.
+class SameWork
+{
+public:
+    /// At the same places, those of a Chosen.
+    explicit SameWork(const std::vector<GapPlace>& places) : places_(places), is_asked_(places.size(), true) {}
+    /// In spans between the same calls; of places for which none are added nothing is asked. `spans` lives as long.
+    SameWork(std::size_t places, const Spans& spans) : places_(places), is_asked_(places, false), spans_(&spans) {}
+    void add(std::size_t place, GapPlace bounds)
+    {
+        places_[place] = bounds;
+        is_asked_[place] = true;
+    }
+
+    [[nodiscard]] bool is_asked(std::size_t place) const { return is_asked_[place]; }
+    /// Whether that of a gap of another process is.
+    [[nodiscard]] bool is_there(std::size_t place, const Gaps& gaps, std::size_t gap) const
+    {
+        return (spans_ == nullptr ? gaps.place(gap) : spans_->around(gaps, gap)) == places_[place];
+    }
+
+private:
+    std::vector<GapPlace> places_;
+    std::vector<bool> is_asked_;
+    const Spans* spans_ = nullptr;
+};
+
 /// By place. While the process on the path lacks a processor, in a gap or before it in a call that could have been
-/// over, the others have that much more time to work. Of many gaps on the path some are drawn. `places`: those of
-/// `chosen`. Collective over `replay.comm`; the same on all processes.
+/// over, the others have that much more time to work. Of many gaps on the path some are drawn. Collective over
+/// `replay.comm`; the same on all processes.
 std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                      const Chosen& chosen, const std::vector<GapPlace>& places);
+                                      const Chosen& chosen, const SameWork& same);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)
@@ -173,6 +200,9 @@ inline double times_of_peers(const model::Stretch& sums)
 {
     return static_cast<double>(sums.compared_ns) / static_cast<double>(std::max<std::int64_t>(sums.peers_ns, 1));
 }
+
+/// Whether the call is an operation of all members of a communicator.
+bool is_collective(const model::Definitions& definitions, model::ContextId call);
 
 /// Which of the calls around spans they are to be compared by, if by any of the two; `after`, `before`: what comes of
 /// each.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace critpath::replayer
 {
@@ -101,9 +102,16 @@ Beside beside(const Sums& sums, std::size_t place)
     return {sums.stretches[place], sums.longer[place]};
 }
 
-/// Those without peers, and those that calls which cannot wait divide. Collective.
+/// In front of a span and behind it.
+bool all_meet_at(GapPlace bounds, const model::Definitions& definitions)
+{
+    return is_collective(definitions, bounds.before) && is_collective(definitions, bounds.after);
+}
+
+/// Those without peers, and those that calls which cannot wait divide. Adds spans at whose ends all meet to
+/// `same_work`. Collective.
 void compare_by_one_call(const Replay& replay, const SameCalls& same, const Spans& spans, std::vector<Gaps>& gaps,
-                         const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
+                         const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found, SameWork& same_work)
 {
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -123,8 +131,11 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
         const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
         const Beside of_gaps = beside(found, place), of_spans = beside(wider, entry);
         if (!has_peers(of_gaps.sums) || have_work_elsewhere(of_gaps, of_spans) ||
-            (of_spans.longer.ns > of_gaps.longer.ns && have_other_work(of_gaps, of_spans)))
+            (of_spans.longer.ns > of_gaps.longer.ns && have_other_work(of_gaps, of_spans))) {
             replacement.replace(place, entry, *by);
+            if (all_meet_at(by_calls.bounds[i], replay.definitions))
+                same_work.add(place, by_calls.bounds[i]);
+        }
     }
     replacement.finish();
 }
@@ -132,36 +143,30 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
 /// Whether laps fit with what the others do meanwhile: who works while they wait is waited for, whatever they do at
 /// other times. One of them at least must work elsewhere then, for where all meet in front of such work and behind it,
 /// the others do at the place what they do; and either they work for most of the time, or do elsewhere a third of what
-/// they do less there. Who does not come by between the same two calls does all of it elsewhere.
-bool fit(const Beside& gaps, const Beside& laps, const Meanwhile& others, std::size_t processes)
+/// they do less there. `others`: of the same gaps, or spans.
+bool fit(const Beside& laps, const Meanwhile& others, std::size_t processes)
 {
     constexpr double about = 1.45, little = 0.1, much = 1.0 / 3;
     const double elsewhere = others.at_work - others.there;
-    return model::ComparedBy{gaps.sums.compared_by} != model::ComparedBy::BothCalls ||
-           (elsewhere * static_cast<double>(processes - 1) >= little &&
-            (1 / std::max(others.at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0) ||
-             elsewhere >= much * (1 - others.there)));
+    return elsewhere * static_cast<double>(processes - 1) >= little &&
+           (1 / std::max(others.at_work, 1e-9) <= about * std::max(times_of_peers(laps.sums), 1.0) ||
+            elsewhere >= much * (1 - others.there));
 }
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
-/// first works before it sends, and the others before they receive. Collective.
+/// first works before it sends, and the others before they receive. `others`, by index in `doubtful`: none where these
+/// do all of it elsewhere, since they do not come by between the same two calls. Collective.
 void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
-                    const std::vector<GapPlace>& places, const std::vector<Meanwhile>& meanwhile, Sums& found)
+                    const std::vector<GapPlace>& places, const std::vector<std::size_t>& doubtful,
+                    const std::vector<std::optional<Meanwhile>>& others, Sums& found)
 {
-    std::vector<std::size_t> doubtful;
-    for (std::size_t i = 0; i < places.size(); ++i)
-        if (is_much_longer(beside(found, i)))
-            doubtful.push_back(i);
-    if (doubtful.empty())
-        return;
     const ByLap by_laps = by_lap(gaps, chosen, spans, doubtful, places);
     Sums wider = sum_up(replay, gaps, by_laps.chosen);
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
-        if (has_peers(of_laps.sums) &&
-            fit(of_gaps, of_laps, meanwhile[doubtful[i]], replay.definitions.processes.size()) &&
+        if (has_peers(of_laps.sums) && (!others[i] || fit(of_laps, *others[i], replay.definitions.processes.size())) &&
             (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps)))
             replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
     }
@@ -180,8 +185,25 @@ void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, c
     if (!is_doubtful || replay.definitions.processes.size() < 2)
         return;
     const Spans spans(replay, predecessors, same);
-    compare_by_one_call(replay, same, spans, gaps, chosen, places, found);
-    compare_by_lap(replay, spans, gaps, chosen, places, meanwhile, found);
+    SameWork same_work(places.size(), spans);
+    compare_by_one_call(replay, same, spans, gaps, chosen, places, found, same_work);
+    std::vector<std::size_t> doubtful;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (is_much_longer(beside(found, i)))
+            doubtful.push_back(i);
+    if (doubtful.empty())
+        return;
+    std::vector<Meanwhile> of_spans;
+    if (std::ranges::any_of(doubtful, [&](std::size_t place) { return same_work.is_asked(place); }))
+        of_spans = others_at_work(replay, predecessors, gaps, chosen, same_work);
+    std::vector<std::optional<Meanwhile>> others;
+    for (const std::size_t place : doubtful) {
+        if (model::ComparedBy{found.stretches[place].compared_by} == model::ComparedBy::BothCalls)
+            others.emplace_back(meanwhile[place]);
+        else
+            others.push_back(same_work.is_asked(place) ? std::optional(of_spans[place]) : std::nullopt);
+    }
+    compare_by_lap(replay, spans, gaps, chosen, places, doubtful, others, found);
 }
 
 }  // namespace critpath::replayer

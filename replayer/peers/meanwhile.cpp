@@ -35,14 +35,14 @@ struct OwnMoment {
 struct Sum {
     std::int64_t ns = 0;        // on the path
     std::int64_t at_work = 0;   // of that, the mean of the others
-    std::int64_t there = 0;     // of that, at the same place
+    std::int64_t there = 0;     // of that, the same
     std::int64_t of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
 /// What processes work, ns.
 struct Work {
     std::int64_t ns = 0;
-    std::int64_t there = 0;     // of that, at the place of the one on the path
+    std::int64_t there = 0;     // of that, what the one on the path does
     std::int64_t of_peers = 0;  // of that, by who comes to the place
 };
 constexpr int work_numbers = static_cast<int>(sizeof(Work) / sizeof(std::int64_t));
@@ -58,17 +58,16 @@ std::int64_t work_in(Gaps& gaps, std::size_t gap, std::int64_t ns, bool is_betwe
     return all.ns - all.blocked < little ? 0 : std::max<std::int64_t>(ns - all.blocked, 0);
 }
 
-/// What the first thread works meanwhile; `place`: that of the moment.
-Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment, GapPlace place)
+/// What the first thread works meanwhile.
+Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment, const SameWork& same)
 {
     const model::Ns begin{moment.begin}, end{moment.end};
     Work work;
     for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i) {
-        const GapPlace own = gaps.place(i);
         const std::int64_t recorded = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
-        const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(own));
+        const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(gaps.place(i)));
         work.ns += ns;
-        work.there += own == place ? ns : 0;
+        work.there += ns > 0 && same.is_there(moment.place, gaps, i) ? ns : 0;
     }
     return work;
 }
@@ -139,13 +138,15 @@ private:
 };
 
 std::vector<OwnMoment> own_moments(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                   const Chosen& chosen)
+                                   const Chosen& chosen, const SameWork& same)
 {
     const std::vector<std::int64_t> from = asked_from(replay, chosen);
     std::vector<OwnMoment> result;
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         PossibleBegins possible_begins(replay, predecessors, p, gaps[p]);
         for (const Chosen::OnPath& on_path : chosen.on_path[p]) {
+            if (!same.is_asked(on_path.place))
+                continue;
             const std::int64_t begin = gaps[p].begin_of(on_path.gap).count(), end = gaps[p].end_of(on_path.gap).count();
             const std::int64_t process = replay.processes[p].process.value;
             const std::int64_t ns = on_path.ns * on_path.stands_for;
@@ -172,10 +173,10 @@ std::vector<std::int64_t> processes_there(const Replay& replay, const Chosen& ch
     return result;
 }
 
-/// What all other processes work meanwhile: a Work for each moment. `places`: of `chosen`.
+/// What all other processes work meanwhile: a Work for each moment.
 std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
-                                         std::vector<Gaps>& gaps, const Chosen& chosen,
-                                         const std::vector<GapPlace>& places, const BetweenPolls& is_between_polls)
+                                         std::vector<Gaps>& gaps, const Chosen& chosen, const SameWork& same,
+                                         const BetweenPolls& is_between_polls)
 {
     std::vector<std::int64_t> sums(moments.size() * work_numbers, 0);
     for (std::size_t p = 0; p < gaps.size(); ++p)
@@ -183,7 +184,7 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
             const Moment& moment = moments[i];
             if (moment.process == replay.processes[p].process.value)
                 continue;
-            const Work work = at_work(gaps[p], is_between_polls, moment, places[moment.place]);
+            const Work work = at_work(gaps[p], is_between_polls, moment, same);
             sums[work_numbers * i] += work.ns;
             sums[work_numbers * i + 1] += work.there;
             sums[work_numbers * i + 2] += chosen.gaps(moment.place)[p].empty() ? 0 : work.ns;
@@ -194,12 +195,12 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
 }  // namespace
 
 std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                      const Chosen& chosen, const std::vector<GapPlace>& places)
+                                      const Chosen& chosen, const SameWork& same)
 {
     if (replay.definitions.processes.size() < 2)
         return std::vector<Meanwhile>(chosen.places());
     const BetweenPolls is_between_polls(replay.definitions);
-    const std::vector<OwnMoment> own = own_moments(replay, predecessors, gaps, chosen);
+    const std::vector<OwnMoment> own = own_moments(replay, predecessors, gaps, chosen, same);
     const std::vector<std::int64_t> all_there = processes_there(replay, chosen);
     const auto others = static_cast<double>(replay.definitions.processes.size() - 1);
     std::vector<Sum> sums(chosen.places());
@@ -211,8 +212,8 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& 
         if (round.all == 0)
             break;
         const std::vector<Moment> all = ask(replay, ready, round);
-        const std::vector<std::int64_t> answers = sum_answers(
-            replay, work_meanwhile(replay, all, gaps, chosen, places, is_between_polls), round, work_numbers);
+        const std::vector<std::int64_t> answers =
+            sum_answers(replay, work_meanwhile(replay, all, gaps, chosen, same, is_between_polls), round, work_numbers);
         for (std::size_t i = 0; i < answers.size(); i += work_numbers) {
             const OwnMoment& own_moment = own[next++];
             const std::uint32_t place = own_moment.moment.place;

@@ -51,6 +51,15 @@ public:
         }
     }
 
+    /// The calls before and behind the one that the gap is in, as meeting() has them.
+    [[nodiscard]] GapPlace around(const Gaps& gaps, std::size_t gap) const
+    {
+        std::size_t first = gap;
+        while (first > 0 && !is_bound(gaps.place(first).before))
+            --first;
+        return {meeting(gaps.place(first).before), meeting(gaps.place(end(gaps, gap) - 1).after)};
+    }
+
     /// All that is done in the one that begins with the gap `first`. Who is blocked between two polls only waits with
     /// them, most likely.
     [[nodiscard]] Gap measure(Gaps& gaps, std::size_t first) const;

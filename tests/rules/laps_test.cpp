@@ -151,6 +151,34 @@ TEST(Laps, WhereAllMeetInFrontOfWorkAndBehindItPeersAreThere)
     EXPECT_NEAR(times_of_peers(s), 5.0 / 3.6, 0.01);
 }
 
+/// One rank works before the first operation of a step, another one behind it, and makes a call that waits for nobody
+/// in the middle. The others do neither: in a lap it is as much work.
+TEST(Laps, ACallThatWaitsForNobodyHidesNoWaiting)
+{
+    for (const int ranks : {2, 4}) {
+        Program p(ranks);
+        std::int64_t time = 10;
+        for (int step = 0; step < 20; ++step) {
+            const std::int64_t middle = time + 2002, end = middle + 2002;
+            for (int rank = 0; rank < ranks; ++rank)
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 1 ? 2000 : 400), middle});
+            p[0].call(FunctionId::MPI_Pack, {middle + 1200, middle + 1201});
+            for (int rank = 0; rank < ranks; ++rank)
+                p[rank].collective(FunctionId::MPI_Barrier, {middle + (rank == 0 ? 2001 : 400), end});
+            time = end;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        for (const model::Stretch& s :
+             {stretch(r, "MPI_Allreduce", "MPI_Pack"), stretch(r, "MPI_Pack", "MPI_Barrier")}) {
+            EXPECT_NE(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap)) << ranks;
+            EXPECT_NEAR(times_of_peers(s), 5, 0.1) << ranks;
+            EXPECT_EQ(s.slowest_rank, 0);
+        }
+    }
+}
+
 /// Each second time one rank takes longer, so that those that it holds up come late to the next lap, and others wait
 /// for these: in the laps that the first rank is on the path in, all have the same work.
 TEST(Laps, WhoWaitsSinceOthersWereHeldUpHasNoLessToDo)
