@@ -73,6 +73,7 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
         for (const model::ContextId call : {calls.after, calls.before.valid() ? calls.before : calls.after}) {
             found.list_of.push_back(laps.add(spans.meeting(call)));
             found.totals.push_back(chosen.totals[places[i]]);
+            found.parts.push_back(calls);
         }
     }
     for (const model::ContextId call : laps.calls())

@@ -136,7 +136,7 @@ bool is_collective(const model::Definitions& definitions, model::ContextId call)
 }
 
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places)
+                      const std::vector<std::size_t>& places, const std::vector<GapPlace>& parts)
 {
     const Seeker seeker(gaps, chosen, spans, places);
     ByOneCall result;
@@ -149,6 +149,7 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
         found.list_of.push_back(numbers.add_after(result.bounds[i].after));
         found.list_of.push_back(numbers.add_before(result.bounds[i].before));
         found.totals.insert(found.totals.end(), 2, chosen.totals[places[i]]);
+        found.parts.insert(found.parts.end(), 2, parts[places[i]]);
     }
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     for (std::size_t p = 0; p < gaps.size(); ++p) {

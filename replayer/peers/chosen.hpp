@@ -41,6 +41,8 @@ struct Chosen {
     /// By place: of lists of spans that share one of the calls around them. Peers are then only who comes to that call
     /// as often. Empty: lists are of gaps. These must outlive this.
     std::vector<const Spans*> spans;
+    /// By place, of spans: the gaps that they are compared for.
+    std::vector<GapPlace> parts;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
@@ -55,6 +57,16 @@ struct Chosen {
     [[nodiscard]] std::size_t end(std::size_t place, const Gaps& of_process, std::uint32_t entry) const
     {
         return spans.empty() ? entry + std::size_t{1} : spans[place]->end(of_process, entry);
+    }
+    /// Whether an entry has what is compared in it: spans may have other things, too, that a program does in turn.
+    [[nodiscard]] bool is_there(std::size_t place, const Gaps& of_process, std::uint32_t entry) const
+    {
+        if (spans.empty())
+            return true;
+        for (std::size_t gap = entry, behind = end(place, of_process, entry); gap < behind; ++gap)
+            if (of_process.place(gap) == parts[place])
+                return true;
+        return false;
     }
     /// Gaps by index into Replay::processes.
     [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& gaps(std::size_t place) const
@@ -138,7 +150,7 @@ struct ByOneCall {
     std::vector<GapPlace> bounds;  // by index into `places`: these calls
 };
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places);
+                      const std::vector<std::size_t>& places, const std::vector<GapPlace>& parts);
 
 /// The laps that gaps on the path at `places` are in, for each of these twice: from the call behind them to the next,
 /// and from the call before them. Entry 2 i + 1 is `places[i]` by its call before.

@@ -119,7 +119,7 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
-    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
+    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful, places);
     Sums wider = sum_up(replay, gaps, by_calls.spans);
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {

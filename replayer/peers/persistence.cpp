@@ -91,6 +91,29 @@ std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen&
     return most_occurrences_of(replay, chosen, fewer, common, count_ranks(replay, chosen, fewer));
 }
 
+/// Lowers those of places where the rank that takes most longer on the path has fewer: a worker that is slow comes
+/// there less often for that alone, and is what is asked about. `common`: as common_occurrences().
+void let_in_carriers(const Replay& replay, const Chosen& chosen, const std::vector<model::StretchShare>& shares,
+                     std::vector<std::int64_t>& common)
+{
+    constexpr std::int64_t enough = 4;  // that chance can be told from what is always so
+    std::vector<std::int64_t> longest(common.size(), 0);
+    for (const model::StretchShare& share : shares)
+        longest[share.stretch] = std::max(longest[share.stretch], share.longer_ns);
+    const auto count = static_cast<int>(common.size());
+    MPI_Allreduce(MPI_IN_PLACE, longest.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
+    std::vector<std::int64_t> occurrences(common.size(), 0);
+    for (const model::StretchShare& share : shares) {
+        const auto& list = chosen.gaps(share.stretch)[replay.index_of(share.process)];
+        if (share.longer_ns > 0 && share.longer_ns == longest[share.stretch])
+            occurrences[share.stretch] = std::max(occurrences[share.stretch], static_cast<std::int64_t>(list.size()));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, occurrences.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
+    for (std::size_t place = 0; place < common.size(); ++place)
+        if (occurrences[place] >= enough)
+            common[place] = std::min(common[place], occurrences[place]);
+}
+
 /// What an owned rank takes at a place in the mean, against the mean of all ranks: a logarithm, as fixed_log has it.
 struct RankEffect {
     std::int64_t rank;
@@ -176,7 +199,7 @@ private:
         return time_ == Time::All ? gap.ns : gap.time() - gap.runnable() + gap.on_processor();
     }
 
-    /// Of all ranks.
+    /// Of all ranks. One in which no rank does what is compared has no time: it may be something else altogether.
     struct Occurrence {
         std::int64_t mean_log;
         std::int64_t ns;
@@ -185,7 +208,7 @@ private:
     std::vector<Occurrence> look_at_occurrences()
     {
         const auto count = static_cast<std::size_t>(sums_.occurrences);
-        std::vector<std::int64_t> flat(2 * count + 1, 0);
+        std::vector<std::int64_t> flat(3 * count + 1, 0);
         std::vector<std::size_t> looked_at;
         for (std::size_t i = 0; i < count; ++i)
             looked_at.push_back(drawn(i));
@@ -193,8 +216,9 @@ private:
             for (std::size_t i = 0; i < count; ++i) {
                 const std::int64_t ns = time_of(p, looked_at[i]);
                 logs_.push_back(fixed_log(ns));
-                flat[2 * i] += logs_.back();
-                flat[2 * i + 1] += ns;
+                flat[3 * i] += logs_.back();
+                flat[3 * i + 1] += ns;
+                flat[3 * i + 2] += chosen_.is_there(place_, gaps_[p], lists_[p][looked_at[i]]) ? 1 : 0;
             }
             flat.back() += 1;
         });
@@ -202,7 +226,8 @@ private:
         sums_.ranks = flat.back();
         std::vector<Occurrence> result;
         for (std::size_t i = 0; i < count; ++i)
-            result.push_back({flat[2 * i] / std::max<std::int64_t>(sums_.ranks, 1), flat[2 * i + 1]});
+            result.push_back(
+                {flat[3 * i] / std::max<std::int64_t>(sums_.ranks, 1), flat[3 * i + 2] > 0 ? flat[3 * i + 1] : 0});
         return result;
     }
 
@@ -216,6 +241,8 @@ private:
         std::ranges::stable_sort(result, std::ranges::greater(), [&](std::size_t i) { return occurrences[i].ns; });
         const auto add = [](double sum, const Occurrence& o) { return sum + static_cast<double>(o.ns); };
         const double of_all = nearly_all_time * std::accumulate(occurrences.begin(), occurrences.end(), 0.0, add);
+        if (of_all == 0)  // what is compared is in none that is looked at
+            return result;
         std::size_t most = 0;
         double sum = 0;
         const auto next = [&] { return static_cast<double>(occurrences[result[most]].ns); };
@@ -391,7 +418,8 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
                       const std::vector<model::StretchShare>& shares, const std::vector<Longer>& longer,
                       std::vector<model::Stretch>& stretches)
 {
-    const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
+    std::vector<std::int64_t> common = common_occurrences(replay, chosen);
+    let_in_carriers(replay, chosen, shares, common);
     tell(replay, gaps, chosen, shares, Time::All, common, stretches);
     const auto may_count = [](const Longer& l) { return is_longer_with_processor(l) || is_notable_with_processor(l); };
     if (std::ranges::none_of(longer, may_count) || !lacks_any_processors(replay))

@@ -68,7 +68,7 @@ TEST(Peers, WhoComesFromAnotherCallIsComparedByTheCallAfter)
     EXPECT_EQ(s.peers_ns, 10 * 100 * us);
     EXPECT_EQ(sum_of_parts(s), 10 * 200 * us);
     EXPECT_EQ(s.ranks, 2);
-    EXPECT_EQ(s.occurrences, 11);  // the first of each comes from the Barrier
+    EXPECT_EQ(s.occurrences, 10);  // the first of each comes from the Barrier, and is another place
     EXPECT_GT(rank_share(s), 0.99);
     EXPECT_EQ(s.slowest_rank, 0);
     const auto at = std::ranges::find(r.profile.stretches, s.path_ns, &model::Stretch::path_ns);
@@ -86,6 +86,81 @@ TEST(Peers, WhoComesFromAnotherCallIsComparedByTheCallAfter)
     Program three(3);  // the one in the middle sends, too
     run_token_steps(three, 11, [](int rank, int) { return rank == 0 ? 300 : 100; });
     EXPECT_EQ(stretch(replay(three), "MPI_Send", "MPI_Allreduce").compared_by, number(model::ComparedBy::BothCalls));
+}
+
+// Each second step one of them is slow before it receives, always; in the others, which one Barrier ends as well, the
+// other one is.
+TEST(Peers, WhatAProgramDoesInTurnBehindOneCallIsNotChance)
+{
+    constexpr int steps = 30;
+    Program p(2);
+    std::int64_t time = 10;
+    p[0].collective(FunctionId::MPI_Barrier, {5, time});
+    p[1].collective(FunctionId::MPI_Barrier, {5, time});
+    for (int step = 0; step < steps; ++step) {
+        std::int64_t first = time + 300, second = time + 900;
+        if (step % 2 == 1) {
+            p[0].recv({time + 2000, time + 2001}, 1);
+            p[1].send({time + 200, time + 201}, 0);
+            first = time + 2001;
+            second = time + 201;
+        }
+        time = std::max(first, second) + 2;
+        p[0].collective(FunctionId::MPI_Barrier, {first, time});
+        p[1].collective(FunctionId::MPI_Barrier, {second, time});
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Barrier", "MPI_Recv");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallBefore));
+    EXPECT_EQ(s.occurrences, steps / 2);
+    EXPECT_GT(rank_share(s), 0.99);
+    EXPECT_EQ(s.slowest_rank, 0);
+}
+
+// A worker that takes almost four times as long for each task gets fewer of them.
+TEST(Peers, ASlowWorkerIsSlowThoughItComesLessOften)
+{
+    constexpr int ranks = 5, tasks = 104, slow = 2;  // so that the slow one is the last
+    Program p(ranks);
+    std::vector<std::int64_t> done(ranks, 0);  // when the task is, by rank
+    const auto work = [&](int rank, std::int64_t begin) {
+        done[static_cast<std::size_t>(rank)] = begin + (rank == slow ? 1900 : 500);
+    };
+    std::int64_t time = 10;
+    const auto send = [&](int rank, std::int64_t ready) {
+        p[0].send({time, time + 1}, rank);
+        p[rank].recv({ready, time + 2}, 0);
+        work(rank, time + 2);
+        time += 1;
+    };
+    for (int rank = 1; rank < ranks; ++rank)
+        send(rank, 10);
+    std::vector<std::int64_t> left(ranks, 0);
+    for (int answers = 0, sent = ranks - 1; answers < tasks; ++answers) {
+        const auto first = std::ranges::min_element(done.begin() + 1, done.end());
+        const auto rank = static_cast<int>(first - done.begin());
+        const std::int64_t sends = *first;
+        p[rank].send({sends, sends + 1}, 0);
+        const std::int64_t come = std::max(time, sends) + 1;
+        p[0].recv({time, come}, rank);
+        time = come;
+        *first = INT64_MAX;
+        if (sent++ < tasks)
+            send(rank, sends + 1);
+        left[static_cast<std::size_t>(rank)] = sends + 1;
+        left[0] = time;
+    }
+    for (int rank = 0; rank < ranks; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {left[static_cast<std::size_t>(rank)], time + 2});
+    p.finish(time + 3);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Send");
+    EXPECT_EQ(s.ranks, ranks);  // the master comes there, too
+    EXPECT_EQ(s.slowest_rank, slow);
+    EXPECT_GT(rank_share(s), 0.9);
 }
 
 // All do the same with what they receive, but the last one has nobody to send it to: it goes on to the next Recv,
