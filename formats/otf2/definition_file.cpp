@@ -8,23 +8,26 @@ namespace critpath::otf2
 namespace
 {
 
-constexpr std::uint8_t first_definition = 5;  // the types below it are those of marks
+namespace type
+{
+constexpr std::uint8_t first = 5;  // below it are marks
 constexpr std::uint8_t group = 18;
+}  // namespace type
 
 ChunkEnd read_chunk(ByteReader& records, const TakeDefinition& take)
 {
     for (;;) {
-        const std::uint8_t type = records.byte();
+        const std::uint8_t record = records.byte();
         if (records.is_broken()) {
             return ChunkEnd::Broken;
         }
-        if (type < first_definition) {
-            return type == mark::end_of_chunk  ? ChunkEnd::Chunk
-                   : type == mark::end_of_file ? ChunkEnd::File
-                                               : ChunkEnd::Broken;
+        if (record < type::first) {
+            return record == mark::end_of_chunk  ? ChunkEnd::Chunk
+                   : record == mark::end_of_file ? ChunkEnd::File
+                                                 : ChunkEnd::Broken;
         }
         const ByteReader content = records.record();
-        if (content.is_broken() || !take(type, content)) {
+        if (content.is_broken() || !take(record, content)) {
             return ChunkEnd::Broken;
         }
     }
@@ -68,8 +71,8 @@ void read_definition_file(const std::filesystem::path& name, std::uint64_t chunk
 
 void check_definition_file(const std::filesystem::path& name, std::uint64_t chunk_size, ChunkMemory& memory)
 {
-    read_definition_file(name, chunk_size, memory, [](std::uint8_t type, const ByteReader& content) {
-        return type != group || fits_group(content);
+    read_definition_file(name, chunk_size, memory, [](std::uint8_t record, const ByteReader& content) {
+        return record != type::group || fits_group(content);
     });
 }
 
