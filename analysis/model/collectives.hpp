@@ -47,6 +47,10 @@ public:
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] bool empty() const { return entries_.empty(); }
+    [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
+    void reserve(std::size_t operations) { entries_.reserve(operations); }
+    /// All operations are there.
+    void settle() { parts_.settle(); }
 
     void push_back(const CollectiveCall& c)
     {

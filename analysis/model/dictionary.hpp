@@ -4,6 +4,7 @@
 // Owns a set of values that are given numbers in the order in which they are first seen.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,7 @@ public:
     std::uint32_t add(const Value& value)
     {
         if (2 * (values_.size() + 1) > slots_.size())
-            grow(slots_.empty() ? 8 : 2 * slots_.size());
+            grow(std::bit_ceil(std::max<std::size_t>(2 * (values_.size() + 1), 8)));
         std::uint32_t& slot = slots_[find(value)];
         if (slot == free) {
             slot = static_cast<std::uint32_t>(values_.size());
@@ -34,6 +35,13 @@ public:
         values_.reserve(values);
         if (2 * values > slots_.size())
             grow(std::bit_ceil(2 * values));
+    }
+
+    /// It will hardly grow any more: what that takes is given back, and comes again if it does.
+    void settle()
+    {
+        slots_ = std::vector<std::uint32_t>();
+        values_.shrink_to_fit();
     }
 
     [[nodiscard]] const Value& operator[](std::uint32_t number) const { return values_[number]; }

@@ -106,6 +106,9 @@ public:
         numbers_ = numbers;
     }
 
+    /// All messages are there.
+    void settle() { envelopes_.settle(); }
+
 protected:
     struct Entry {
         std::uint32_t post, completion;

@@ -137,6 +137,9 @@ void Members::add(std::size_t process)
                 add_numbered(Side::ends(collective.comm), process, member->place.rank, number, index);
         }
     }
+    for (const auto& [comm, member] : joined)
+        if (member)
+            calls_of_member(*member).shrink_to_fit();
 }
 
 void Members::add_creation(std::size_t process, std::uint32_t collective)

@@ -346,6 +346,9 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     std::ranges::stable_sort(trace.skipped, {}, &Skipped::time);
     drop_incomplete(trace);
     link_probes(trace);
+    trace.sends.settle();
+    trace.receives.settle();
+    trace.collectives.settle();
     return trace;
 }
 

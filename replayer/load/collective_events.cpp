@@ -51,6 +51,7 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
     if (is_of_what_it_makes()) {
         return;
     }
+    make_room(out_.collectives);
     // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3 of 32 bits.
     out_.collectives.push_back(
         {current_call(), comm, static_cast<std::int32_t>(record.root), record.sent, record.received});
@@ -75,6 +76,7 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveReq
     }
     const OTF2_AttributeRef said = vocabulary_.attributes.comm;
     const auto comm = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.comm(said);
+    make_room(out_.collectives);
     out_.collectives.push_back({{},
                                 vocabulary_.communicators.find(comm.value_or(OTF2_UNDEFINED_COMM)),
                                 -1,
