@@ -11,9 +11,12 @@
 #include "replayer/pair/pair.hpp"
 #include "replayer/pair/records.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,6 +50,9 @@ public:
             sends += trace.sends.size();
         const std::uint64_t window = has_many_ ? 4 * pair_window : pair_window;  // several of each receiver
         const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, window);
+        if (const auto size = static_cast<std::uint64_t>(replay_.size); rounds > 0 && size < pair_window)
+            for (std::vector<SendRecord>& records : out_)  // as many for each, and not twice as many
+                records.reserve(std::min(sends, window) / size * 9 / 8);
         for (std::uint64_t round = 0; round < rounds; ++round)
             run_window(window);
         return unmatched_;
@@ -76,32 +82,42 @@ private:
                 out_[static_cast<std::size_t>(owner)].push_back(*send);
         }
         if (replay_.size == 1) {
-            take_all(out_.front(), replies);
+            take_all({out_.front(), {}, {}}, replies);
             return;
         }
-        take_all(replayer::exchange(replay_.comm, out_).items, replies);
+        // What stays here is not copied.
+        std::vector<SendRecord> own = std::exchange(out_[static_cast<std::size_t>(replay_.rank)], {});
+        const Received<SendRecord> arrived = replayer::exchange(replay_.comm, out_);
+        const std::span<const SendRecord> others = arrived.items;
+        const std::size_t before = arrived.begin[static_cast<std::size_t>(replay_.rank)];
+        take_all({others.first(before), own, others.subspan(before)}, replies);
+        out_[static_cast<std::size_t>(replay_.rank)] = std::move(own);  // it keeps its memory
         for (const ReplyRecord& reply : replayer::exchange(replay_.comm, replies).items)
             reply_(reply);
     }
 
     /// One receiver after the other, and what each gets in its order: what is known of many of them is not in the
     /// cache.
-    void take_all(const std::vector<SendRecord>& sends, std::vector<std::vector<ReplyRecord>>& replies)
+    void take_all(const std::array<std::span<const SendRecord>, 3>& parts,
+                  std::vector<std::vector<ReplyRecord>>& replies)
     {
         if (!has_many_) {
-            for (const SendRecord& send : sends)
-                take(send, replies);
+            for (const std::span<const SendRecord> sends : parts)
+                for (const SendRecord& send : sends)
+                    take(send, replies);
             return;
         }
         std::vector<std::uint32_t> next(replay_.processes.size() + 1);  // by owned process: where its next one goes
-        for (const SendRecord& send : sends)
-            ++next[replay_.index_of({send.dest}) + 1];
+        for (const std::span<const SendRecord> sends : parts)
+            for (const SendRecord& send : sends)
+                ++next[replay_.index_of({send.dest}) + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
-        order_.resize(sends.size());
-        for (std::uint32_t i = 0; i < sends.size(); ++i)
-            order_[next[replay_.index_of({sends[i].dest})]++] = i;
-        for (const std::uint32_t i : order_)
-            take(sends[i], replies);
+        order_.resize(next.back());
+        for (const std::span<const SendRecord> sends : parts)
+            for (const SendRecord& send : sends)
+                order_[next[replay_.index_of({send.dest})]++] = &send;
+        for (const SendRecord* send : order_)
+            take(*send, replies);
     }
 
     void take(const SendRecord& send, std::vector<std::vector<ReplyRecord>>& replies)
@@ -129,7 +145,7 @@ private:
     /// Of the processes of the trace, on each process of the replay.
     const bool has_many_ = replay_.definitions.processes.size() > 64 * static_cast<std::size_t>(replay_.size);
     std::vector<std::vector<SendRecord>> out_ = lists_for<SendRecord>(replay_.size);  // of one window
-    std::vector<std::uint32_t> order_;                                                // likewise
+    std::vector<const SendRecord*> order_;                                            // likewise
     std::size_t current_ = 0;  // index into ends_.sends of the process whose sends are next
     std::uint64_t unmatched_ = 0;
 };

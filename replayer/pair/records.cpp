@@ -60,25 +60,26 @@ SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace,
     for (std::uint32_t e = 0; e < envelopes.size(); ++e) {
         const model::Envelope& envelope = envelopes[e];
         const auto dest = peers_.at(envelope.comm, envelope.peer);
-        channels_.push_back({dest && is_wanted && !is_wanted(*dest) ? std::nullopt : dest, envelope, 0});
+        channels_.push_back({dest && (!is_wanted || is_wanted(*dest)) ? *dest : model::ProcessId::none(), 0});
     }
 }
 
 std::optional<SendRecord> SendRecords::next()
 {
     const std::uint64_t i = next_++;
-    OutChannel& channel = channels_[trace_.sends.envelope(i)];
-    if (!channel.dest)
+    const model::EnvelopeId envelope = trace_.sends.envelope(i);
+    OutChannel& channel = channels_[envelope];
+    if (!channel.dest.valid())
         return std::nullopt;
     const model::Sends& sends = trace_.sends;
     const rules::Enter post = enter_of(trace_, trace_.numbers.ref(sends.post(i)));
     const model::CallRef completion = trace_.numbers.ref(ends_.number(i));
-    const auto& [comm, peer, tag] = channel.envelope;
+    const auto& [comm, peer, tag] = sends.envelopes()[envelope];
     const std::uint32_t number =
-        trace_.skipped.empty() ? channel.sent++ : numbering_.next({comm, *channel.dest, tag}, post.time, peers_);
+        trace_.skipped.empty() ? channel.sent++ : numbering_.next({comm, channel.dest, tag}, post.time, peers_);
     return SendRecord{comm.value,
                       trace_.process.value,
-                      channel.dest->value,
+                      channel.dest.value,
                       tag,
                       number,
                       static_cast<std::uint32_t>(i),

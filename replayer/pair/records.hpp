@@ -60,8 +60,7 @@ public:
 
 private:
     struct OutChannel {
-        std::optional<model::ProcessId> dest;
-        model::Envelope envelope;
+        model::ProcessId dest;  // none(): there is no such receiver, or it is not wanted
         std::uint32_t sent;
     };
 
