@@ -11,8 +11,9 @@
 namespace critpath::replayer
 {
 
-/// Consists of arrays, each twice as long as the one before up to a MiB: a short list is small, and nearly all of a
-/// long one is in arrays that are large enough to be paged (paged_memory.hpp), which those of std::deque never are.
+/// Consists of arrays, each a quarter longer than the one before up to a MiB: a list has little room that it does not
+/// fill, and nearly all of a long one is in arrays that are large enough to be paged (paged_memory.hpp), which those of
+/// std::deque never are.
 template <class Item>
 class GrowingList
 {
@@ -20,7 +21,8 @@ public:
     void push_back(const Item& item)
     {
         if (arrays_.empty() || arrays_.back().size() == arrays_.back().capacity()) {
-            const std::size_t items = arrays_.empty() ? first : std::min(2 * arrays_.back().capacity(), most);
+            const std::size_t items =
+                arrays_.empty() ? first : std::min(arrays_.back().capacity() + arrays_.back().capacity() / 4 + 1, most);
             arrays_.emplace_back().reserve(items);
         }
         arrays_.back().push_back(item);
@@ -66,8 +68,22 @@ public:
                 visit(item);
     }
 
+    /// All in one array, and the list is empty: of what it consists goes as it is copied, so that little is there
+    /// twice.
+    [[nodiscard]] std::vector<Item> take()
+    {
+        std::vector<Item> items;
+        items.reserve(size());
+        for (std::vector<Item>& array : arrays_) {
+            items.insert(items.end(), array.begin(), array.end());
+            array = std::vector<Item>();
+        }
+        arrays_.clear();
+        return items;
+    }
+
 private:
-    static constexpr std::size_t first = std::max<std::size_t>(512 / sizeof(Item), 1);
+    static constexpr std::size_t first = std::max<std::size_t>(512 / sizeof(Item), 4);
     static constexpr std::size_t most = std::max<std::size_t>((std::size_t{1} << 20) / sizeof(Item), 1);
 
     std::vector<std::vector<Item>> arrays_;  // none is empty

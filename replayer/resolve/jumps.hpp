@@ -8,6 +8,7 @@
 #include "analysis/model/dictionary.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/trace.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/order.hpp"
 
 #include <algorithm>
@@ -49,22 +50,26 @@ public:
         const model::Ns back = jump.leave - jump.to_enter;
         const std::uint32_t message = messages_.add({jump.bytes, jump.peer, jump.kind, jump.confidence, jump.sends});
         if (model::Ns{0} <= back && back < model::Ns{far}) {
-            entries_.push_back({jump.to, jump.call.call.value, static_cast<std::uint32_t>(back.count()), message});
+            added_.push_back({jump.to, jump.call.call.value, static_cast<std::uint32_t>(back.count()), message});
         } else {
-            entries_.push_back({jump.to, jump.call.call.value, far, static_cast<std::uint32_t>(far_ones_.size())});
+            added_.push_back({jump.to, jump.call.call.value, far, static_cast<std::uint32_t>(far_ones_.size())});
             far_ones_.push_back({back, message});
         }
     }
 
-    /// By call; before that, nothing can be found. Of several of one call, the one that leads to the last moment stays.
+    /// By call; before that, nothing can be found, and behind it, nothing added. Of several of one call, the one that
+    /// leads to the last moment stays.
     void sort()
     {
+        entries_ = added_.take();
         // Who adds jumps does it mostly in order, one after the other.
         sort_runs(entries_, [this](const Entry& e) { return std::tuple(e.call, -back(e), e.to); });
         const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
         const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
         entries_.erase(entries_.begin(), kept.base());
-        entries_.shrink_to_fit();
+        if (entries_.size() < entries_.capacity() / 8 * 7)
+            entries_.shrink_to_fit();
+        messages_.settle();
     }
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -129,7 +134,8 @@ private:
         return e.back != far ? e.message : far_ones_[e.message].message;
     }
 
-    std::vector<Entry> entries_;
+    GrowingList<Entry> added_;    // until they are sorted: an array that doubles has three times the room, for a moment
+    std::vector<Entry> entries_;  // sorted
     std::vector<Far> far_ones_;
     model::Dictionary<Message, MessageHash> messages_;
 };

@@ -3,6 +3,7 @@
 //
 // The walk on one process, which gets the jumps of all and gives the path away while it walks.
 #include "replayer/exchange.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/restore/restore.hpp"
 
@@ -22,18 +23,29 @@ struct LocationEvents {
     std::uint32_t location;
     std::uint32_t main;
     std::int64_t begin, end;
+    std::uint64_t jumps;  // that come to the process that walks
 };
 
-std::vector<LocationSpan> gather_spans(const Replay& replay)
+/// By location; of all at the process that walks.
+struct Spans {
+    std::vector<LocationSpan> spans;
+    std::vector<std::uint64_t> jumps;  // as LocationEvents
+};
+
+Spans gather_spans(const Replay& replay, const JumpsByLocation& own)
 {
     auto out = lists_for<LocationEvents>(replay.size);
-    std::vector<LocationSpan> spans = own_spans(replay);
+    Spans gathered{own_spans(replay), std::vector<std::uint64_t>(replay.rank == walking ? own.size() : 0)};
+    std::vector<LocationSpan>& spans = gathered.spans;
     for (std::uint32_t i = 0; i < spans.size(); ++i)
         if (!spans[i].empty)
-            out[walking].push_back({i, spans[i].main.value, spans[i].begin.count(), spans[i].end.count()});
-    for (const LocationEvents& e : replayer::exchange(replay.comm, out).items)
+            out[walking].push_back({i, spans[i].main.value, spans[i].begin.count(), spans[i].end.count(),
+                                    replay.rank == walking ? 0 : own[i].size()});
+    for (const LocationEvents& e : replayer::exchange(replay.comm, out).items) {
         spans[e.location] = {Ns{e.begin}, Ns{e.end}, {e.main}, false};
-    return spans;
+        gathered.jumps[e.location] = e.jumps;
+    }
+    return gathered;
 }
 
 /// All jumps of this process, one after the other.
@@ -65,29 +77,26 @@ private:
     std::size_t location_ = 0, i_ = 0;
 };
 
-/// The jumps of the other processes, by process, at the one that walks. In rounds, so that nobody has them twice.
-std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByLocation& own)
+/// The jumps of the other processes, by location, at the one that walks. In rounds, so that nobody has them twice; and
+/// an array each, since those of many locations fit into what other small arrays have left.
+std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByLocation& own,
+                                            const std::vector<std::uint64_t>& sizes)
 {
     constexpr std::size_t window = 16384;  // jumps of a process in a round: 512 KiB
     Outgoing outgoing(own);
     const std::uint64_t mine = replay.rank == walking ? 0 : outgoing.size();
-    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(replay.rank == walking ? replay.size : 0));
-    MPI_Gather(&mine, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, walking, replay.comm);
     std::vector<std::vector<Jump>> gathered(sizes.size());
     agree_on_memory(replay.comm, [&] {
-        for (std::size_t p = 0; p < sizes.size(); ++p)
-            gathered[p].reserve(sizes[p]);
+        for (std::size_t location = 0; location < sizes.size(); ++location)
+            gathered[location].reserve(sizes[location]);
     });
     auto out = lists_for<Jump>(replay.size);
     for (std::uint64_t rounds = exchange_rounds(replay.comm, mine, window); rounds > 0; --rounds) {
         out[walking].clear();
         if (mine > 0)
             outgoing.next(window, out[walking]);
-        const auto arrived = replayer::exchange(replay.comm, out);
-        for (std::size_t p = 0; p < gathered.size(); ++p) {
-            const std::span<const Jump> more = arrived.from(static_cast<int>(p));
-            gathered[p].insert(gathered[p].end(), more.begin(), more.end());
-        }
+        for (const Jump& jump : replayer::exchange(replay.comm, out).items)
+            gathered[jump.call.location.value].push_back(jump);
     }
     return gathered;
 }
@@ -95,22 +104,17 @@ std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByL
 /// Of all processes; at the one that walks, they refer to `others`.
 JumpsByLocation all_jumps(JumpsByLocation own, const std::vector<std::vector<Jump>>& others)
 {
-    for (const std::vector<Jump>& of_process : others)  // by location and call
-        for (std::span<const Jump> left = of_process; !left.empty();) {
-            const LocationId location = left.front().call.location;
-            const auto end = std::ranges::find_if(left, [&](const Jump& j) { return j.call.location != location; });
-            const auto count = static_cast<std::size_t>(end - left.begin());
-            own[location.value] = JumpList(left.first(count));
-            left = left.subspan(count);
-        }
+    for (std::size_t location = 0; location < others.size(); ++location)
+        if (!others[location].empty())
+            own[location] = JumpList(others[location]);
     return own;
 }
 
 /// Each piece comes to who holds its location. `walker`: null on processes that do not walk. Collective.
-std::vector<Piece> walk(const Replay& replay, Walker* walker, Position& position)
+GrowingList<Piece> walk(const Replay& replay, Walker* walker, Position& position)
 {
     constexpr std::size_t window = 16384;  // pieces in a round: 640 KiB
-    std::vector<Piece> mine;
+    GrowingList<Piece> mine;
     auto out = lists_for<Piece>(replay.size);
     bool goes_on = walker != nullptr;
     do {
@@ -124,7 +128,8 @@ std::vector<Piece> walk(const Replay& replay, Walker* walker, Position& position
             walker->pieces.clear();
         }
         const auto arrived = replayer::exchange(replay.comm, out);
-        mine.insert(mine.end(), arrived.items.begin(), arrived.items.end());
+        for (const Piece& piece : arrived.items)
+            mine.push_back(piece);
     } while (on_any(replay.comm, goes_on));
     return mine;
 }
@@ -133,20 +138,23 @@ std::vector<Piece> walk(const Replay& replay, Walker* walker, Position& position
 
 std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
-    const auto spans = gather_spans(replay);
+    JumpsByLocation own = own_jumps(replay, predecessors);
+    const auto [spans, arriving] = gather_spans(replay, own);
     const Ends ends = agree_on_ends(replay, find_ends(spans));
     if (!ends.last.valid())
         return {};
-    JumpsByLocation own = own_jumps(replay, predecessors);
-    const auto others = gather_jumps(replay, own);
-    const JumpsByLocation jumps = all_jumps(std::move(own), others);
-    std::optional<Walker> walker;
-    if (replay.rank == walking)
-        walker.emplace(spans, jumps);
+    GrowingList<Piece> pieces;
     Position position = start_of_walk(ends);  // stays there where nobody walks
-    auto pieces = walk(replay, walker ? &*walker : nullptr, position);
+    {
+        const auto others = gather_jumps(replay, own, arriving);
+        const JumpsByLocation jumps = all_jumps(std::move(own), others);
+        std::optional<Walker> walker;
+        if (replay.rank == walking)
+            walker.emplace(spans, jumps);
+        pieces = walk(replay, walker ? &*walker : nullptr, position);
+    }
     add_up(replay, ends, position.hops, position.clock_violations, path);
-    return pieces;
+    return pieces.take();  // the jumps of others have gone
 }
 
 }  // namespace critpath::replayer

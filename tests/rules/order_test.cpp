@@ -72,6 +72,10 @@ TEST(GrowingList, GivesBackAllInOrder)
         EXPECT_EQ(list.size(), expected.size());
         EXPECT_EQ(visited, expected) << size;
         EXPECT_EQ(read, expected) << size;
+        EXPECT_EQ(list.take(), expected) << size;
+        EXPECT_EQ(list.size(), 0U);
+        list.push_back({1, 2});
+        EXPECT_EQ(list.take(), std::vector<Item>(1, {1, 2}));
     }
 }
 
