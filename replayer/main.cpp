@@ -24,6 +24,7 @@
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/peers/peers.hpp"
 #include "replayer/phase.hpp"
+#include "replayer/restore/visits.hpp"
 #include "replayer/sources/sources.hpp"
 #include "replayer/summary.hpp"
 
@@ -142,15 +143,20 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
     });
 }
 
-/// Once all predecessors are known, only sums of what happened are wanted: the path needs room for itself.
-void forget_operations(Replay& replay, Pairs& pairs, std::vector<ProcessWindows>& windows, Collectives& collectives)
+/// Once all predecessors are known, only sums of what happened are wanted: the path needs room for itself. Of messages,
+/// it is asked again who was preempted, and what was sampled, while the path waited for them. Collective.
+void forget_operations(Replay& replay, std::vector<ProcessWindows>& windows, Collectives& collectives)
 {
-    pairs.processes = {};
     windows = {};
     collectives.members.forget();
     collectives.open = {};
+    const bool needs_messages = replay.definitions.has_samples || knows_preemption(replay);
     for (model::ProcessTrace& trace : replay.processes) {
         trace.collectives = model::CollectiveCalls();
+        if (!needs_messages) {
+            trace.sends = model::Sends();
+            trace.receives = model::Receives();
+        }
     }
 }
 
@@ -251,7 +257,7 @@ void run(Phases& phases, const Options& options, Replay& replay)
     });
     phases.run("resolve", Scope::Collective, [&] {
         predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers));
-        forget_operations(replay, pairs, windows, *collectives);
+        forget_operations(replay, windows, *collectives);
     });
     phases.run("restore", Scope::Collective, [&] {
         path = restore(replay, predecessors, options.engine.walk_path);

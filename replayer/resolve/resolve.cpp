@@ -95,13 +95,14 @@ std::vector<ProcessAnswers> first_answers(const Replay& replay, const rules::Cal
     return answers;
 }
 
-Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector<ProcessWindows>& windows,
+Predecessors resolve(const Replay& replay, Pairs& pairs, const std::vector<ProcessWindows>& windows,
                      const Collectives& collectives, const rules::Calibration& calibration,
                      std::vector<ProcessAnswers> answers)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
     resolve_messages(replay, collectives.members, answers, [&](std::size_t p, LateCalls& late) {
         resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
+        pairs.processes[p] = {MatchedSends(), {}};
     });
     resolve_collectives(replay, collectives, windows, calibration, answers);
     resolve_threads(replay, answers);

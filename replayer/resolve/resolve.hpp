@@ -25,8 +25,9 @@ std::vector<ProcessAnswers> first_answers(const Replay& replay, const rules::Cal
 Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibration,
                           std::vector<ProcessAnswers>& answers);
 
-/// `answers`: what `collectives` have been concluded into. Collective over `replay.comm`.
-Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector<ProcessWindows>& windows,
+/// `answers`: what `collectives` have been concluded into. Of `pairs`, only the counts are left: what is known of the
+/// messages of a process goes when its calls are resolved. Collective over `replay.comm`.
+Predecessors resolve(const Replay& replay, Pairs& pairs, const std::vector<ProcessWindows>& windows,
                      const Collectives& collectives, const rules::Calibration& calibration,
                      std::vector<ProcessAnswers> answers);
 

@@ -85,15 +85,14 @@ private:
     std::uint64_t hops_ = 0;
 };
 
-/// Whether anybody was preempted at all, as far as that was recorded.
+}  // namespace
+
 bool knows_preemption(const Replay& replay)
 {
     return on_any(replay.comm, std::ranges::any_of(replay.processes, [](const model::ProcessTrace& trace) {
                       return std::ranges::any_of(trace.locations, [](const auto& l) { return !l.off.empty(); });
                   }));
 }
-
-}  // namespace
 
 void visit_preempted(const Replay& replay, const Predecessors& predecessors, Path& path)
 {

@@ -10,6 +10,9 @@
 namespace critpath::replayer
 {
 
+/// Whether anybody was preempted at all, as far as that was recorded. Collective over `replay.comm`.
+bool knows_preemption(const Replay& replay);
+
 /// Cuts the waits out of the pieces that others made long, and adds the pieces of these. Collective over `replay.comm`.
 void visit_preempted(const Replay& replay, const Predecessors& predecessors, Path& path);
 
