@@ -256,8 +256,8 @@ void run(Phases& phases, const Options& options, Replay& replay)
         phases.remark(fmt::format("{} collective operations", collectives->counts.all));
     });
     phases.run("resolve", Scope::Collective, [&] {
-        predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers));
-        forget_operations(replay, windows, *collectives);
+        predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers),
+                               [&] { forget_operations(replay, windows, *collectives); });
     });
     phases.run("restore", Scope::Collective, [&] {
         path = restore(replay, predecessors, options.engine.walk_path);

@@ -97,13 +97,16 @@ std::vector<ProcessAnswers> first_answers(const Replay& replay, const rules::Cal
 
 Predecessors resolve(const Replay& replay, Pairs& pairs, const std::vector<ProcessWindows>& windows,
                      const Collectives& collectives, const rules::Calibration& calibration,
-                     std::vector<ProcessAnswers> answers)
+                     std::vector<ProcessAnswers> answers, const std::function<void()>& forget)
 {
-    const auto completed = completed_collectives(replay, collectives, calibration);
-    resolve_messages(replay, collectives.members, answers, [&](std::size_t p, LateCalls& late) {
-        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
-        pairs.processes[p] = {MatchedSends(), {}};
-    });
+    {
+        const auto completed = completed_collectives(replay, collectives, calibration);
+        resolve_messages(replay, collectives.members, answers, [&](std::size_t p, LateCalls& late) {
+            resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p],
+                                late);
+            pairs.processes[p] = {MatchedSends(), {}};
+        });
+    }
     resolve_collectives(replay, collectives, windows, calibration, answers);
     resolve_threads(replay, answers);
 
@@ -112,6 +115,7 @@ Predecessors resolve(const Replay& replay, Pairs& pairs, const std::vector<Proce
     result.clock_violations = collectives.left_too_early;
     for (std::size_t link = 0; link < rules::links; ++link)
         result.transfer[link] = {calibration.transfer[link], calibration.one_sided[link]};
+    forget();
     for (std::size_t p = 0; p < answers.size(); ++p) {
         result.processes.push_back(answers[p].finish());
         result.clock_violations += forward_jumps(replay.processes[p], result.processes.back(), calibration.clocks);

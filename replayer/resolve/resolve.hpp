@@ -12,6 +12,7 @@
 #include "replayer/resolve/answers.hpp"
 #include "replayer/rules/calibration.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace critpath::replayer
@@ -26,9 +27,12 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
                           std::vector<ProcessAnswers>& answers);
 
 /// `answers`: what `collectives` have been concluded into. Of `pairs`, only the counts are left: what is known of the
-/// messages of a process goes when its calls are resolved. Collective over `replay.comm`.
-Predecessors resolve(const Replay& replay, Pairs& pairs, const std::vector<ProcessWindows>& windows,
-                     const Collectives& collectives, const rules::Calibration& calibration,
-                     std::vector<ProcessAnswers> answers);
+/// messages of a process goes when its calls are resolved. `forget` is called when all answers are there: `windows`,
+/// `collectives` and all operations of the trace may go, and the answers are put in order in the room of these.
+/// Collective over `replay.comm`, and so may `forget` be.
+Predecessors resolve(
+    const Replay& replay, Pairs& pairs, const std::vector<ProcessWindows>& windows, const Collectives& collectives,
+    const rules::Calibration& calibration, std::vector<ProcessAnswers> answers,
+    const std::function<void()>& forget = [] {});
 
 }  // namespace critpath::replayer
