@@ -10,6 +10,7 @@
 #include "analysis/model/table_iterator.hpp"
 #include "formats/functions/functions.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,7 +51,11 @@ public:
     [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
     void reserve(std::size_t operations) { entries_.reserve(operations); }
     /// All operations are there.
-    void settle() { parts_.settle(); }
+    void settle()
+    {
+        parts_.settle();
+        large_.settle();
+    }
 
     void push_back(const CollectiveCall& c)
     {
@@ -59,7 +64,7 @@ public:
             posts_.resize(size(), CallNumbers::none);
         if (!posts_.empty() || c.post.valid())
             posts_.push_back(post);
-        entries_.push_back({numbers_.of(c.call), parts_.add({c.comm, c.root, c.sent, c.received, c.operation})});
+        entries_.push_back({numbers_.of(c.call), part(c.comm, c.root, {c.sent, c.received}, c.operation)});
     }
 
     /// What its completion says of a non-blocking one. `operation` counts if its post did not say it.
@@ -67,8 +72,8 @@ public:
                   std::uint64_t received, functions::FunctionId operation = functions::FunctionId::none)
     {
         const functions::FunctionId posted = parts_[entries_[i].part].operation;
-        entries_[i] = {numbers_.of(call), parts_.add({comm, root, sent, received,
-                                                      posted == functions::FunctionId::none ? operation : posted})};
+        entries_[i] = {numbers_.of(call),
+                       part(comm, root, {sent, received}, posted == functions::FunctionId::none ? operation : posted)};
     }
 
     /// So far all calls were of one location; now there are others, and they are numbered like this.
@@ -98,27 +103,42 @@ public:
 
     [[nodiscard]] CollectiveCall operator[](std::size_t i) const
     {
-        const auto& [comm, root, sent, received, operation] = parts_[entries_[i].part];
+        const Part& part = parts_[entries_[i].part];
+        const Sizes sizes = part.sent == very_large ? large_[part.received] : Sizes{part.sent, part.received};
         return {numbers_.ref(entries_[i].call),
-                comm,
-                root,
-                sent,
-                received,
+                part.comm,
+                part.root,
+                sizes.sent,
+                sizes.received,
                 posts_.empty() ? CallRef{} : numbers_.ref(posts_[i]),
-                operation};
+                part.operation};
     }
     [[nodiscard]] TableIterator<CollectiveCalls> begin() const { return {*this, 0}; }
     [[nodiscard]] TableIterator<CollectiveCalls> end() const { return {*this, size()}; }
 
 private:
-    /// What the parts in many operations have in common.
+    static constexpr std::uint32_t very_large = UINT32_MAX;
+    struct Sizes {
+        std::uint64_t sent, received;
+        bool operator==(const Sizes&) const = default;
+    };
+    struct SizesHash {
+        std::size_t operator()(const Sizes& s) const noexcept
+        {
+            constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+            return static_cast<std::size_t>((s.sent * odd ^ s.received) * odd >> 32);
+        }
+    };
+    /// What the parts in many operations have in common. Where sizes vary, they may be as many as the operations.
     struct Part {
         CommId comm;
         std::int32_t root;
-        std::uint64_t sent, received;
+        std::uint32_t sent;      // bytes; or very_large
+        std::uint32_t received;  // likewise; if `sent` is very_large, both are in large_, at this number
         functions::FunctionId operation;
         bool operator==(const Part&) const = default;
     };
+    static_assert(sizeof(Part) == 20);
     struct PartHash {
         std::size_t operator()(const Part& p) const noexcept
         {
@@ -134,10 +154,20 @@ private:
         std::uint32_t part;
     };
 
+    /// Its number in parts_.
+    std::uint32_t part(CommId comm, std::int32_t root, const Sizes& sizes, functions::FunctionId operation)
+    {
+        if (std::max(sizes.sent, sizes.received) < very_large)
+            return parts_.add({comm, root, static_cast<std::uint32_t>(sizes.sent),
+                               static_cast<std::uint32_t>(sizes.received), operation});
+        return parts_.add({comm, root, very_large, large_.add(sizes), operation});
+    }
+
     CallNumbers numbers_;
     std::vector<Entry> entries_;
     std::vector<std::uint32_t> posts_;  // by entry; empty: all are blocking
     Dictionary<Part, PartHash> parts_;
+    Dictionary<Sizes, SizesHash> large_;
 };
 
 }  // namespace critpath::model

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace critpath::model
 {
@@ -107,6 +109,49 @@ TEST(Messages, ReceivesKnowTheirProbe)
     for (const Receive& receive : receives)
         bytes.push_back(receive.bytes);
     EXPECT_THAT(bytes, ElementsAre(0U, huge));
+}
+
+TEST(Collectives, KeepSizesOfAnySize)
+{
+    constexpr std::uint64_t limit = std::numeric_limits<std::uint32_t>::max();
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes{
+        {0, 0}, {7, limit - 1}, {limit - 1, 7}, {limit, 7}, {7, limit}, {huge, huge + 1}, {limit, 0}, {huge, huge + 1}};
+    CollectiveCalls collectives(CallNumbers({2}));
+    for (std::uint32_t i = 0; i < sizes.size(); ++i)
+        collectives.push_back({call(2, i), {4}, 3, sizes[i].first, sizes[i].second});
+    collectives.push_back({{}, {4}, -1, 0, 0, call(2, 90), functions::FunctionId::MPI_Ibcast});
+    collectives.settle();
+    collectives.complete(sizes.size(), call(2, 91), {5}, 6, huge, 8, functions::FunctionId::MPI_Ibarrier);
+    for (std::uint32_t i = 0; i < sizes.size(); ++i) {
+        const CollectiveCall c = collectives[i];
+        EXPECT_EQ(c.call, call(2, i));
+        EXPECT_EQ(c.comm, CommId{4});
+        EXPECT_EQ(c.root, 3);
+        EXPECT_EQ(std::pair(c.sent, c.received), sizes[i]);
+        EXPECT_EQ(c.operation, functions::FunctionId::none);
+    }
+    const CollectiveCall completed = collectives[sizes.size()];
+    EXPECT_EQ(completed.call, call(2, 91));
+    EXPECT_EQ(completed.post, call(2, 90));
+    EXPECT_EQ(std::pair(completed.sent, completed.received), std::pair(huge, std::uint64_t{8}));
+    EXPECT_EQ(completed.operation, functions::FunctionId::MPI_Ibcast);
+}
+
+TEST(Dictionary, GoesOnWhenItHasSettled)
+{
+    struct Hash {
+        std::size_t operator()(int i) const noexcept { return static_cast<std::size_t>(i); }
+    };
+    Dictionary<int, Hash> dictionary;
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(dictionary.add(7 * i), static_cast<std::uint32_t>(i));
+        if (i % 9 == 0)
+            dictionary.settle();
+    }
+    dictionary.settle();
+    for (int i = 99; i >= 0; --i)
+        EXPECT_EQ(dictionary.add(7 * i), static_cast<std::uint32_t>(i));
+    EXPECT_EQ(dictionary.size(), 100U);
 }
 
 TEST(CallsAlone, AreThoseWithoutThePoints)
