@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
 #include <vector>
 
@@ -140,26 +139,61 @@ private:
     model::Dictionary<Message, MessageHash> messages_;
 };
 
+/// Those of a location that come from another process, as many as are expected.
+class ArrivedJumps
+{
+public:
+    ArrivedJumps() = default;
+    explicit ArrivedJumps(std::size_t expected) : shift_(expected < few ? small : large)
+    {
+        const std::size_t piece = std::size_t{1} << shift_;
+        for (std::size_t begin = 0; begin < expected; begin += piece)
+            pieces_.emplace_back().reserve(std::min(piece, expected - begin));
+    }
+
+    void push_back(const Jump& jump) { pieces_[size_++ >> shift_].push_back(jump); }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const Jump& operator[](std::size_t i) const
+    {
+        return pieces_[i >> shift_][i & ((std::size_t{1} << shift_) - 1)];
+    }
+
+private:
+    // Of many locations with a few jumps each, those of one would not fit into what other small arrays have left; a
+    // piece of 2 KiB does. Pieces of a MiB are paged (paged_memory.hpp).
+    static constexpr std::size_t few = std::size_t{1} << 14;
+    static constexpr unsigned small = 6, large = 15;
+
+    std::vector<std::vector<Jump>> pieces_;
+    unsigned shift_ = small;  // so many bits of the number of a jump say which one of a piece it is
+    std::size_t size_ = 0;
+};
+
 /// The jumps of one location, ascending by call: as they are kept, or as they have come from another process.
 class JumpList
 {
 public:
     JumpList() = default;
     JumpList(const JumpTable& table, const model::LocationTrace& location) : table_(&table), location_(&location) {}
-    explicit JumpList(std::span<const Jump> jumps) : jumps_(jumps) {}
+    explicit JumpList(const ArrivedJumps& arrived) : arrived_(&arrived) {}
 
-    [[nodiscard]] std::size_t size() const { return table_ != nullptr ? table_->size() : jumps_.size(); }
+    [[nodiscard]] std::size_t size() const
+    {
+        if (table_ != nullptr)
+            return table_->size();
+        return arrived_ != nullptr ? arrived_->size() : 0;
+    }
     [[nodiscard]] Jump operator[](std::size_t i) const
     {
-        return table_ != nullptr ? table_->at(i, *location_) : jumps_[i];
+        return table_ != nullptr ? table_->at(i, *location_) : (*arrived_)[i];
     }
     [[nodiscard]] std::uint32_t call(std::size_t i) const
     {
-        return table_ != nullptr ? table_->call(i) : jumps_[i].call.call.value;
+        return table_ != nullptr ? table_->call(i) : (*arrived_)[i].call.call.value;
     }
     [[nodiscard]] model::Ns leave(std::size_t i) const
     {
-        return table_ != nullptr ? location_->calls.leave(table_->call(i)) : jumps_[i].leave;
+        return table_ != nullptr ? location_->calls.leave(table_->call(i)) : (*arrived_)[i].leave;
     }
 
     /// How many jumps are of calls before this one; and have left by this time. Fast if the answer is about `near`.
@@ -177,7 +211,7 @@ public:
 private:
     const JumpTable* table_ = nullptr;
     const model::LocationTrace* location_ = nullptr;
-    std::span<const Jump> jumps_;
+    const ArrivedJumps* arrived_ = nullptr;
 };
 
 }  // namespace critpath::replayer

@@ -77,19 +77,15 @@ private:
     std::size_t location_ = 0, i_ = 0;
 };
 
-/// The jumps of the other processes, by location, at the one that walks. In rounds, so that nobody has them twice; and
-/// an array each, since those of many locations fit into what other small arrays have left.
-std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByLocation& own,
-                                            const std::vector<std::uint64_t>& sizes)
+/// The jumps of the other processes, by location, at the one that walks. In rounds, so that nobody has them twice.
+std::vector<ArrivedJumps> gather_jumps(const Replay& replay, const JumpsByLocation& own,
+                                       const std::vector<std::uint64_t>& sizes)
 {
     constexpr std::size_t window = 16384;  // jumps of a process in a round: 512 KiB
     Outgoing outgoing(own);
     const std::uint64_t mine = replay.rank == walking ? 0 : outgoing.size();
-    std::vector<std::vector<Jump>> gathered(sizes.size());
-    agree_on_memory(replay.comm, [&] {
-        for (std::size_t location = 0; location < sizes.size(); ++location)
-            gathered[location].reserve(sizes[location]);
-    });
+    std::vector<ArrivedJumps> gathered;
+    agree_on_memory(replay.comm, [&] { gathered = std::vector<ArrivedJumps>(sizes.begin(), sizes.end()); });
     auto out = lists_for<Jump>(replay.size);
     for (std::uint64_t rounds = exchange_rounds(replay.comm, mine, window); rounds > 0; --rounds) {
         out[walking].clear();
@@ -102,10 +98,10 @@ std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByL
 }
 
 /// Of all processes; at the one that walks, they refer to `others`.
-JumpsByLocation all_jumps(JumpsByLocation own, const std::vector<std::vector<Jump>>& others)
+JumpsByLocation all_jumps(JumpsByLocation own, const std::vector<ArrivedJumps>& others)
 {
     for (std::size_t location = 0; location < others.size(); ++location)
-        if (!others[location].empty())
+        if (others[location].size() > 0)
             own[location] = JumpList(others[location]);
     return own;
 }

@@ -109,9 +109,14 @@ struct Walk {
 /// `jumps`: at most one of each location.
 Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
 {
+    std::vector<replayer::ArrivedJumps> arrived(spans.size());
     replayer::JumpsByLocation by_location(spans.size());
-    for (const Jump& j : jumps)
-        by_location[j.call.location.value] = replayer::JumpList(std::span(&j, 1));
+    for (const Jump& j : jumps) {
+        replayer::ArrivedJumps& here = arrived[j.call.location.value];
+        here = replayer::ArrivedJumps(1);
+        here.push_back(j);
+        by_location[j.call.location.value] = replayer::JumpList(here);
+    }
     replayer::Walker walker(spans, by_location);
     replayer::Position position = replayer::start_of_walk(replayer::find_ends(spans));
     while (walker.step(position)) {

@@ -109,13 +109,27 @@ TEST(Tiers, FollowTheNumberOfJumpsAndTheAnchors)
     EXPECT_EQ(choose(large, Anchors{{}, 100'000, many / 100'000}), Tier::Segments);
 }
 
+TEST(Jumps, ArriveInPiecesOfAnySize)
+{
+    for (const std::uint32_t number : {0U, 1U, 63U, 64U, 65U, 16'383U, 16'384U, 100'000U}) {
+        replayer::ArrivedJumps jumps(number);
+        for (std::uint32_t i = 0; i < number; ++i)
+            jumps.push_back({{{0}, {i}}, model::Ns{i}, {{1}, {2 * i}}, model::Ns{0}});
+        EXPECT_EQ(jumps.size(), number);
+        std::uint32_t right = 0;
+        for (std::uint32_t i = 0; i < number; ++i)
+            right += jumps[i].call.call.value == i && jumps[i].to.call.value == 2 * i ? 1 : 0;
+        EXPECT_EQ(right, number);
+    }
+}
+
 TEST(Jumps, AreFoundFromWhereverTheSearchBegins)
 {
     for (std::uint32_t number = 0; number < 20; ++number) {
-        std::vector<replayer::Jump> jumps;
+        replayer::ArrivedJumps jumps(number);
         for (std::uint32_t i = 0; i < number; ++i)
             jumps.push_back({{{0}, {3 * i + 1}}, model::Ns{100 * i}, {{1}, {0}}, model::Ns{0}});
-        const replayer::JumpList list{std::span<const replayer::Jump>(jumps)};
+        const replayer::JumpList list(jumps);
         for (std::size_t near = 0; near < number + 2; ++near) {
             for (std::uint32_t call = 0; call < 3 * number + 2; ++call)
                 EXPECT_EQ(list.before({call}, near), std::min((call + 1) / 3, number)) << number << " from " << near;
