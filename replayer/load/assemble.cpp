@@ -186,11 +186,15 @@ template <class Table, class CallOf>
 void sort_by_enter(const std::vector<LocationTrace>& traces, Table& operations, CallOf call_of)
 {
     const auto enter = [&](std::uint32_t i) { return enter_of(traces, call_of(operations[i])); };
-    std::uint32_t in_order = 1;
-    while (in_order < operations.size() && enter(in_order - 1) <= enter(in_order)) {
-        ++in_order;
+    std::uint32_t in_order = 0;
+    for (Ns last = Ns::min(); in_order < operations.size(); ++in_order) {
+        const Ns time = enter(in_order);
+        if (time < last) {
+            break;
+        }
+        last = time;
     }
-    if (in_order >= operations.size()) {
+    if (in_order == operations.size()) {
         return;  // as those of one thread are
     }
     std::vector<std::uint32_t> order(operations.size());

@@ -50,7 +50,7 @@ public:
             sends += trace.sends.size();
         const std::uint64_t window = has_many_ ? 4 * pair_window : pair_window;  // several of each receiver
         const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, window);
-        if (const auto size = static_cast<std::uint64_t>(replay_.size); rounds > 0 && size < pair_window)
+        if (const auto size = static_cast<std::uint64_t>(replay_.size); has_many_ && size < pair_window)
             for (std::vector<SendRecord>& records : out_)  // as many for each, and not twice as many
                 records.reserve(std::min(sends, window) / size * 9 / 8);
         for (std::uint64_t round = 0; round < rounds; ++round)

@@ -160,9 +160,9 @@ public:
 
 private:
     // Of many locations with a few jumps each, those of one would not fit into what other small arrays have left; a
-    // piece of 2 KiB does. Pieces of a MiB are paged (paged_memory.hpp).
+    // piece of 2 KiB does. Pieces of 256 KiB are paged (paged_memory.hpp), and fit into what messages have left.
     static constexpr std::size_t few = std::size_t{1} << 14;
-    static constexpr unsigned small = 6, large = 15;
+    static constexpr unsigned small = 6, large = 13;
 
     std::vector<std::vector<Jump>> pieces_;
     unsigned shift_ = small;  // so many bits of the number of a jump say which one of a piece it is
