@@ -1,23 +1,24 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--slow-files]
-// [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST
-// [COUNT]]: so many random programs (of one-sided communication with --windows, of that and all else in turn with
-// --mixed; with --alike, each repeats one pattern, in which ranks compute for another time; with --standing, one in
-// which the same rank always computes beside large messages), from that seed on, through the whole analysis, which
+// oracle [--learned | --faster | --slower] [--noise] [--lazy [--idle-posts]] [--held] [--by-groups] [--synchronous]
+// [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY]
+// [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows, of that and all else in turn
+// with --mixed; with --alike, each repeats one pattern, in which ranks compute for another time; with --standing, one
+// in which the same rank always computes beside large messages), from that seed on, through the whole analysis, which
 // knows what the simulated machine costs (or learns it from the trace, or is told that messages and collectives take
 // half as long as they do, or twice as long). With noise, each program runs on a machine of its own, whose messages and
 // collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only while both are in
-// calls, and non-blocking all-to-all collectives when all have been; one that is held has buffered sends of more than
-// 1024 bytes end when the receiver's rank is in a call; one that goes by groups has blocking collectives between groups
-// wait for the own group, too; on a synchronous one, a root waits for all that it gives something, and whoever gives
-// something to a root waits for that (if lazy, until they are in calls; if held, in blocking ones, until they are in
-// any call, and for no more than 1024 bytes not at all). With --slow-files, collective calls on files that do not wait
-// for all may take as long as those that do. With --short-of-cores, calls that end epochs of one-sided communication
-// are late at random, and so is what they release. What a simulation does not know is refused: it would have no effect,
-// or stop each program. Says which of them have false-critical time, and the smallest program that shows it. With
-// --keep, DIRECTORY/SEED has the archive of each program, and the truth about it.
+// calls, and non-blocking all-to-all collectives when all have been (with --idle-posts, in other calls than those that
+// only post something); one that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in
+// a call; one that goes by groups has blocking collectives between groups wait for the own group, too; on a synchronous
+// one, a root waits for all that it gives something, and whoever gives something to a root waits for that (if lazy,
+// until they are in calls; if held, in blocking ones, until they are in any call, and for no more than 1024 bytes not
+// at all). With --slow-files, collective calls on files that do not wait for all may take as long as those that do.
+// With --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they
+// release. What a simulation does not know is refused: it would have no effect, or stop each program. Says which of
+// them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the archive of
+// each program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/mixed/mixed.hpp"
@@ -59,6 +60,7 @@ struct Options {
     bool noise = false;
     bool short_of_cores = false;
     bool lazy = false;
+    bool idle_posts = false;
     bool held = false;
     bool by_groups = false;
     bool synchronous = false;
@@ -157,6 +159,7 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
         Machine machine = options.noise ? random_machine(seed) : Machine{};
         machine.progress = !options.lazy;
+        machine.posts_look = !options.idle_posts;
         machine.short_of_cores = options.short_of_cores;
         if (options.short_of_cores)
             machine.seed = seed;
@@ -193,8 +196,9 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
 }
 
 constexpr const char* usage =
-    "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-    "[--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] "
+    "oracle [--learned | --faster | --slower] [--noise] [--lazy [--idle-posts]] [--held] [--by-groups] "
+    "[--synchronous] [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | "
+    "--paper] "
     "[--keep DIRECTORY] [FIRST [COUNT]]";
 
 struct Option {
@@ -202,17 +206,12 @@ struct Option {
     bool Options::*given;
 };
 
-constexpr Option switches[] = {{"--noise", &Options::noise},
-                               {"--lazy", &Options::lazy},
-                               {"--held", &Options::held},
-                               {"--by-groups", &Options::by_groups},
-                               {"--synchronous", &Options::synchronous},
-                               {"--slow-files", &Options::slow_files},
-                               {"--windows", &Options::windows},
-                               {"--mixed", &Options::mixed},
-                               {"--short-of-cores", &Options::short_of_cores},
-                               {"--alike", &Options::alike},
-                               {"--standing", &Options::standing}};
+constexpr Option switches[] = {{"--noise", &Options::noise},           {"--lazy", &Options::lazy},
+                               {"--idle-posts", &Options::idle_posts}, {"--held", &Options::held},
+                               {"--by-groups", &Options::by_groups},   {"--synchronous", &Options::synchronous},
+                               {"--slow-files", &Options::slow_files}, {"--windows", &Options::windows},
+                               {"--mixed", &Options::mixed},           {"--short-of-cores", &Options::short_of_cores},
+                               {"--alike", &Options::alike},           {"--standing", &Options::standing}};
 
 /// One of several.
 template <class Value>
@@ -228,9 +227,13 @@ constexpr Choice<critpath::replayer::Rules> choices_of_rules[] = {{"--enter", cr
 
 /// What the simulation of windows does not know. That of both sorts in turn is made of the parts' own, and none of them
 /// can wait for what comes behind it.
-constexpr Option not_of_windows[] = {{"--noise", &Options::noise},           {"--held", &Options::held},
-                                     {"--by-groups", &Options::by_groups},   {"--synchronous", &Options::synchronous},
-                                     {"--slow-files", &Options::slow_files}, {"--alike", &Options::alike},
+constexpr Option not_of_windows[] = {{"--noise", &Options::noise},
+                                     {"--held", &Options::held},
+                                     {"--idle-posts", &Options::idle_posts},
+                                     {"--by-groups", &Options::by_groups},
+                                     {"--synchronous", &Options::synchronous},
+                                     {"--slow-files", &Options::slow_files},
+                                     {"--alike", &Options::alike},
                                      {"--standing", &Options::standing}};
 constexpr Option not_of_mixed[] = {{"--noise", &Options::noise},       {"--lazy", &Options::lazy},
                                    {"--held", &Options::held},         {"--alike", &Options::alike},
@@ -254,6 +257,8 @@ void refuse_what_is_not_known(const Options& options)
     refuse(options, {"--mixed", &Options::mixed}, not_of_mixed);
     if (options.alike && options.standing)
         refuse("--alike", "--standing");
+    if (options.idle_posts && !options.lazy)
+        refuse("--idle-posts", "machines that are not lazy");
     if (options.short_of_cores && !options.windows && !options.mixed)
         refuse("--short-of-cores", "programs without windows");
 }

@@ -166,6 +166,21 @@ TEST(Simulation, LazyMachinesMoveDataOnlyWhileBothAreInCalls)
     EXPECT_EQ(e.graph.slack_of_gap(0, 1), 0);
 }
 
+/// Rank 0 posts a receive, and looks at what is under way when it waits.
+TEST(Simulation, OnLazyMachinesCallsThatOnlyPostMayMoveNothing)
+{
+    Machine lazy;
+    lazy.progress = false;
+    const Step post_send{
+        .kind = Kind::Isend, .function = FunctionId::MPI_Isend, .peer = 1, .bytes = 50'000, .request = 0};
+    const Step post_receive{.kind = Kind::Irecv, .function = FunctionId::MPI_Irecv, .peer = 1, .request = 1};
+    const Step wait{.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall, .requests = {0, 1}};
+    const Program p = program({{post_send, compute(300), post_receive, compute(200), wait}, {receive(0), send(0, 8)}});
+    EXPECT_EQ(simulate(p, lazy).graph.calls(1)[0].leave, 301 + 70);
+    lazy.posts_look = false;
+    EXPECT_EQ(simulate(p, lazy).graph.calls(1)[0].leave, 502 + 70);
+}
+
 TEST(Simulation, HeldSendsAreOverWhenTheirReceiverIsInACall)
 {
     Machine held;

@@ -29,6 +29,7 @@ struct Machine {
     std::int64_t jitter = 0;              // at most so much longer, a message
     std::int64_t skew = 0;                // at most so much later, a leave of a collective
     bool progress = true;    // what is under way moves on by itself; else, only while those who take part are in calls
+    bool posts_look = true;  // calls that only post are among those calls
     bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
     bool synchronous = false;  // who gives something in a rooted collective waits for those who get it, in their calls;
                                // but where sends are held, in a blocking one only of as much, and in any call of theirs

@@ -54,6 +54,8 @@ public:
 
     /// Whether the rank is in a call, now.
     [[nodiscard]] bool is_inside(int rank) const;
+    /// The call that it is in, or was in last. It has made one.
+    [[nodiscard]] const Call& last_call(int rank) const { return ranks_[at(rank)].calls.back(); }
     /// What is done first in each call that is entered from now on.
     void at_enter(std::function<void(const Node&)> action) { at_enter_ = std::move(action); }
 

@@ -8,10 +8,32 @@
 namespace critpath::oracle
 {
 
+namespace
+{
+
+bool only_posts(FunctionId function)
+{
+    switch (functions::semantic_class(function)) {
+    case functions::SemanticClass::Isend:
+    case functions::SemanticClass::Irecv:
+    case functions::SemanticClass::Start:
+    case functions::SemanticClass::Startall:
+    case functions::SemanticClass::Icollective:
+    case functions::SemanticClass::CommIdup:
+        return true;
+    default:
+        return false;
+    }
+}
+
+}  // namespace
+
 World::World(const Program& p, const Machine& m, Scheduler::Free free)
     : program(p), machine(m), scheduler(p.threads(), p.ranks, std::move(free)), requests(p), random(m.seed)
 {
     scheduler.at_enter([this](const Node& call) {
+        if (!looks(scheduler.call_of(call).function))
+            return;
         const auto waiting = waiting_for_enter_.extract(rank_of(call.rank));
         if (waiting)
             for (const auto& action : waiting.mapped())
@@ -43,9 +65,14 @@ void World::notify_at(std::int64_t time, int rank)
 void World::when_inside(int rank, std::function<void(const std::optional<Node>&)> action)
 {
     for (int thread = 0; thread < program.threads(); ++thread)
-        if (rank_of(thread) == rank && scheduler.is_inside(thread))
+        if (rank_of(thread) == rank && scheduler.is_inside(thread) && looks(scheduler.last_call(thread).function))
             return action(std::nullopt);
     waiting_for_enter_[rank].push_back(std::move(action));
+}
+
+bool World::looks(FunctionId function) const
+{
+    return machine.posts_look || !only_posts(function);
 }
 
 void World::notify_threads(int rank)

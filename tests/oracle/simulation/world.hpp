@@ -38,12 +38,15 @@ struct World {
     }
     /// The thread may wait for what is done at that time.
     void notify_at(std::int64_t time, int rank);
-    /// Calls `action` with the enter of the next call of the rank; at once, and with nothing, if it is in one.
+    /// Calls `action` with the enter of the next call of the rank in which it looks at what is under way; at once, and
+    /// with nothing, if it is in one.
     void when_inside(int rank, std::function<void(const std::optional<Node>&)> action);
     /// All threads of a rank.
     void notify_threads(int rank);
 
 private:
+    [[nodiscard]] bool looks(FunctionId function) const;
+
     std::map<int, std::vector<std::function<void(const std::optional<Node>&)>>> waiting_for_enter_;  // by rank
 };
 
