@@ -108,15 +108,21 @@ Ns moved_since(const model::Definitions& definitions, const model::ProcessTrace&
     const model::Calls& calls = calls_of(trace, post.location);
     const ProgressCalls looks(definitions, trace, post.location);
     const std::size_t last = std::min(calls.size(), post.call.value + most_calls);
-    Ns outside_since = std::max(start, calls.leave(post.call.value));
-    for (std::size_t i = post.call.value + 1; i < last && calls.enter(i) <= end; ++i) {
-        if (!looks.at(i))
-            continue;
-        if (part * (calls.enter(i) - outside_since) >= end - start)
-            return calls.enter(i);
-        outside_since = std::max(outside_since, calls.leave(i));
-    }
-    return start;
+    const auto back_in = [&](ProgressCalls::Posts posts) {
+        Ns outside_since = std::max(start, calls.leave(post.call.value));
+        for (std::size_t i = post.call.value + 1; i < last && calls.enter(i) <= end; ++i) {
+            if (!looks.at(i, posts))
+                continue;
+            if (part * (calls.enter(i) - outside_since) >= end - start)
+                return calls.enter(i);
+            outside_since = std::max(outside_since, calls.leave(i));
+        }
+        return start;
+    };
+    // Who posts something while it computes has not moved on anything in some libraries: then that, and all that it
+    // computes behind it, would be learned as the time of a transfer. If nothing else explains it, the post has.
+    const Ns back = back_in(ProgressCalls::Posts::DoNotLook);
+    return back != start ? back : back_in(ProgressCalls::Posts::Look);
 }
 
 void WaitedMessages::add(const WaitedMessage& message)

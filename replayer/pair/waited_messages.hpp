@@ -40,7 +40,7 @@ struct WaitedMessage {
 
 /// `start`, of a message until `end`; or, if the thread that posted it on one side, in the call `post`, was outside of
 /// MPI for so much of that time that it may have stood still (half; of a large message, an eighth), and back before its
-/// end, when it came back.
+/// end, when it came back. In a call that only posts it is back if it does not come in another one before the end.
 Ns moved_since(const model::Definitions& definitions, const model::ProcessTrace& trace, model::CallRef post,
                std::uint64_t bytes, Ns start, Ns end);
 

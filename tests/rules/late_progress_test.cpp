@@ -339,9 +339,11 @@ TEST(LateProgress, WhatWaitsBesideIsNotLearnedAsTheTimeOfTransfers)
 }
 
 /// Of a round: what rank 1 computes after it has posted a receive of 16 MiB, when rank 0 comes to send them, and when
-/// rank 0 is done with them: rank 1 is by then, too, or when it asks for them.
+/// rank 0 is done with them: rank 1 is by then, too, or when it asks for them. Rank 1 may post another receive
+/// meanwhile.
 struct Round {
     std::int64_t computes, sent, end;
+    std::int64_t posts = 0;
 };
 
 /// No round shows what the messages take alone, and no call of rank 0 what it costs.
@@ -355,8 +357,13 @@ Replayed rounds(const std::function<Round(std::int64_t)>& round_of)
         const std::int64_t t = k * round;
         const std::int64_t taken = t + std::max(r.end, r.computes + 1);
         const Request received = p[1].irecv({t, t + 1}, 0, bytes);
+        const Request other = r.posts > 0 ? p[1].irecv({t + r.posts, t + r.posts + 1}, 0, 8, 1) : received;
         p[1].wait({t + r.computes, taken}, received);
         p[0].send({t + r.sent, t + r.end}, 1, bytes);
+        if (r.posts > 0) {
+            p[0].send({t + r.end + 1, t + r.end + 2}, 1, 8, 1);
+            p[1].wait({taken + 10, taken + 11}, other);
+        }
         for (int rank = 0; rank < 2; ++rank)
             p[rank].collective(FunctionId::MPI_Barrier, {rank == 0 ? t + round - 10 : taken + 100, t + round});
     }
@@ -384,6 +391,14 @@ TEST(LateProgress, WhatStandsStillInEachRoundIsNotLearnedAsTheTimeOfATransfer)
 {
     const Replayed r = standing_rounds([](std::int64_t /*k*/) { return 5'000; });
     EXPECT_EQ(computed_ms(r, 1), 8 * 30) << r.path();
+    EXPECT_EQ(computed_ms(r, 0), 8 * 25 - 1) << r.path();
+}
+
+/// Rank 1 posts another receive while it computes: that moves nothing.
+TEST(LateProgress, APostIsNoReturnFromWhichTheTimeOfATransferIsLearned)
+{
+    const Replayed r = rounds([](std::int64_t /*k*/) { return Round{30'000, 10'000, 35'000, 15'000}; });
+    EXPECT_EQ(computed_ms(r, 1), 8 * 30 - 1) << r.path();
     EXPECT_EQ(computed_ms(r, 0), 8 * 25 - 1) << r.path();
 }
 
