@@ -99,14 +99,19 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
 void add_returns(const InstanceName& name, const std::vector<rules::MemberInfo>& with_posts,
                  const std::vector<rules::MemberInfo>& without, std::vector<KnownMember>& known)
 {
+    const std::size_t first = known.size();
     for (const rules::MemberInfo& member : with_posts)
         known.push_back({name, member});
+    const auto end = known.size();
     for (const rules::MemberInfo& member : without) {
-        const auto is_same = [&](const rules::MemberInfo& other) {
-            return member.enter.call == other.enter.call && member.leave == other.leave;
+        const auto is_same = [&](const KnownMember& other) {
+            return member.enter.call == other.member.enter.call && member.leave == other.member.leave;
         };
-        if (std::ranges::none_of(with_posts, is_same))
+        const auto same = std::find_if(known.begin() + first, known.begin() + end, is_same);
+        if (same == known.begin() + end)
             known.push_back({name, member});
+        else
+            same->member.longer = std::max(same->member.longer, member.longer);
     }
 }
 

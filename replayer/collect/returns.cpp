@@ -32,17 +32,24 @@ public:
         std::vector<rules::MemberInfo> result;
         if (times_.empty())
             return result;
-        // Of those that are as long, the first one: there is no end to those of who looks at regular intervals.
-        const auto longest = std::max_element(times_.rbegin(), times_.rend(),
-                                              [](const Time& a, const Time& b) { return a.ns() < b.ns(); })
-                                 .base() -
-                             1;
-        result.push_back({longest->enter, longest->since, rank_, false, true});
+        // Each that is longer than all before it: who asks looks at the last one of these until its own end. Of those
+        // that are as long, it is the first one: there is no end to those of who looks at regular intervals.
+        for (auto time = times_.rbegin(); time != times_.rend(); ++time) {
+            if (!result.empty() && time->ns() <= result.back().enter.time - result.back().leave)
+                continue;
+            if (!result.empty())
+                result.back().longer = time->enter.time;
+            result.push_back({time->enter, time->since, rank_, false, true});
+        }
+        if (result.size() > most_longer)
+            result.erase(result.begin(), result.end() - most_longer);
+        const rules::Enter longest = result.back().enter;
+        const std::size_t least = result.size();
         Ns all{0};
         for (const Time& time : times_)
             all += time.ns();
         for (auto time = times_.begin(); time != times_.end() && is_near_end(*time); ++time) {
-            if (time != longest && may_stand_out(*time) && result.size() <= most_late)
+            if (time->enter.call != longest.call && may_stand_out(*time) && result.size() < least + most_late)
                 result.push_back({time->enter, time->enter.time - all, rank_, false, true, time->ns()});
             all -= time->ns();
         }
@@ -56,7 +63,7 @@ private:
         [[nodiscard]] Ns ns() const { return enter.time - since; }
     };
 
-    static constexpr std::size_t most_late = 8;
+    static constexpr std::size_t most_late = 8, most_longer = 8;
 
     /// Who asks waited until then; but the period may be longer by a fifth (asked_period), and tells it from others
     /// only.

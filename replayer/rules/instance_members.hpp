@@ -21,7 +21,8 @@ struct MemberInfo {
     std::uint32_t rank;
     bool is_root;
     bool gives;
-    Ns last_part{0};  // the last one took so long; 0: there is one only
+    Ns last_part{0};        // the last one took so long; 0: there is one only
+    Ns longer = Ns::max();  // the end of a longer one: for calls that end behind that, it is not this one that counts
 };
 
 class InstanceMembers

@@ -5,6 +5,8 @@
 #include "replayer/rules/member_rules.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <tuple>
 
 namespace critpath::replayer::rules
@@ -44,6 +46,8 @@ public:
     }
 
 private:
+    using Ranks = std::set<std::uint32_t>;  // a member may have several times outside
+
     /// The rule for transfers that stood still (rules/late_progress), for an operation of many: of those who were
     /// outside of MPI for most of the time that is to be explained, whoever came back as long before the end as the
     /// operation takes; or else whoever came back so shortly before the end, compared with the time outside, that it is
@@ -65,17 +69,17 @@ private:
     {
         const auto came = came_after(query_.since);
         const MemberInfo* last = nullptr;
-        std::int64_t several = 0;
+        Ranks several;
         for (auto member = came.rbegin(); member != came.rend(); ++member) {
             if (member->enter.call.location == query_.call.location || !rules_.was_mostly_away(*member))
                 continue;
-            if (last == nullptr || member->last_part == Ns{0})  // a member may have several times
-                ++several;
+            if (last == nullptr || member->last_part == Ns{0})
+                several.insert(member->rank);
             last = last == nullptr ? &*member : last;
             const Ns took = rules_.took(*last);
-            if (several == 1 && took <= query_.limit && rules_.unexplained() > query_.limit)
+            if (several.size() == 1 && took <= query_.limit && rules_.unexplained() > query_.limit)
                 return last->enter;
-            if (MemberRules::chance * several * took > rules_.unexplained())
+            if (MemberRules::chance * std::ssize(several) * took > rules_.unexplained())
                 return {};
         }
         return last != nullptr ? last->enter : Enter{};
@@ -115,11 +119,13 @@ private:
         const auto candidates = members_.came(query_.since + std::max(least - Ns{1}, Ns{0}), query_.leave - Ns{1});
         // They may be nearly all members, of whom nobody stands out if so many came so late as the last one.
         Holders result;
+        Ranks several;
         for (auto member = candidates.rbegin(); member != candidates.rend(); ++member) {
             if (!rules_.held_up(*member))
                 continue;
-            if (result.last == nullptr || member->last_part == Ns{0})  // a member may have several times
-                ++result.several;
+            if (result.last == nullptr || member->last_part == Ns{0})
+                several.insert(member->rank);
+            result.several = std::ssize(several);
             result.last = result.last == nullptr ? &*member : result.last;
             if (result.several > 1 &&
                 MemberRules::chance * result.several * rules_.took(*result.last) > waited + query_.completion)

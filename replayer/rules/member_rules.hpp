@@ -85,7 +85,8 @@ public:
 private:
     [[nodiscard]] bool is_back(const MemberInfo& member) const
     {
-        return member.enter.valid() && member.enter.time < query_.leave && away(member) > Ns{0};
+        return member.enter.valid() && member.enter.time < query_.leave && query_.leave <= member.longer &&
+               away(member) > Ns{0};
     }
 
     const MemberQuery& query_;

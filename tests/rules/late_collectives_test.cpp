@@ -172,6 +172,46 @@ TEST(LateCollectives, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
                        "collective? 2>1: 400-404 | compute 1: 404-700");
 }
 
+/// Rank 1 looks at 400 while it computes, and moves on what rank 0 waits for; then it computes for longer, which held
+/// up nobody.
+TEST(LateCollectives, WhatIsComputedBehindALookHeldUpNobodyBeforeIt)
+{
+    for (const FunctionId function : {FunctionId::MPI_Iallreduce, FunctionId::MPI_Ireduce}) {
+        Program p(3);
+        std::vector<Request> posted;
+        for (int r = 0; r < 3; ++r)
+            posted.push_back(p[r].icollective(function, {50, 51}));
+        const std::int32_t of = function == FunctionId::MPI_Ireduce ? 0 : -1;
+        p[2].wait_collective({52, 60}, posted[2], of);
+        p[1].call(FunctionId::MPI_Request_get_status, {400, 401});
+        p[1].wait_collective({900, 901}, posted[1], of);
+        p[0].wait_collective({52, 404}, posted[0], of);
+        p[0].finish(1500);
+        p.finish(950);
+        EXPECT_EQ(path(p), "compute 1: 0-50 | mpi 1: 50-51 | compute 1: 51-400 | collective? 1>0: 400-404 | "
+                           "compute 0: 404-1500");
+    }
+}
+
+/// Rank 1 posts something while it computes: it is one member all the same.
+TEST(LateCollectives, WhoPostsWhileItIsOutsideIsOneMember)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+    p[2].wait_collective({60, 480}, posted[2]);
+    const Request received = p[1].irecv({200, 201}, 2, 8);
+    p[1].wait_collective({400, 480}, posted[1]);
+    p[0].wait_collective({52, 480}, posted[0]);
+    p[2].send({490, 491}, 1, 8);
+    p[1].wait({520, 521}, received);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | mpi 1: 50-51 | compute 1: 51-200 | mpi 1: 200-201 | compute 1: 201-400 | "
+                       "collective? 1>0: 400-480 | compute 0: 480-700");
+}
+
 /// All are in MPI: what takes so long is not known.
 TEST(LateCollectives, ACollectiveThatNobodyHeldUpIsOfLowConfidence)
 {
