@@ -3,8 +3,10 @@
 #include "replayer/collect/returns.hpp"
 
 #include "replayer/pair/lookup.hpp"
+#include "replayer/rules/operation.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace critpath::replayer
 {
@@ -79,6 +81,16 @@ private:
     std::vector<Time> times_;
 };
 
+/// In such an operation, members that are not needed by the standard may be waited for: until it has posted its part,
+/// one of them was as good as outside.
+bool is_rooted(functions::FunctionId function)
+{
+    if (function >= functions::FunctionId::count)
+        return false;
+    const functions::CollectiveShape shape = rules::operation(function).shape;
+    return shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
+}
+
 }  // namespace
 
 std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
@@ -88,9 +100,13 @@ std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part
     const model::CollectiveCall collective = trace.collectives[part.collective];
     const model::CallRef post = collective.begin();
     const model::CallRef end = collective.call;
-    if (collective.is_blocking() || !end.valid() || post.location != end.location ||
-        end.call.value - post.call.value > most_returns)
+    if (collective.is_blocking() || !post.valid())
         return {};
+    std::vector<rules::MemberInfo> result;
+    if (is_rooted(function_of(replay.definitions, trace, collective)))
+        result.push_back({{post, time_of(trace, post)}, Ns::min(), part.rank, false, true});
+    if (!end.valid() || post.location != end.location || end.call.value - post.call.value > most_returns)
+        return result;
     const model::LocationTrace& location = trace.locations[local_index(trace, post.location)];
     const model::Calls& calls = location.calls;
     const ProgressCalls looks(replay.definitions, trace, location.location);
@@ -103,7 +119,8 @@ std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part
             times.add({{post.location, {call}}, calls.enter(call)}, calls.leave(before));
         call = before;
     }
-    return times.returns();
+    std::ranges::copy(times.returns(), std::back_inserter(result));
+    return result;
 }
 
 std::vector<rules::MemberInfo> member_came_back_elsewhere(const Replay& replay, const Part& part, const Period& period,

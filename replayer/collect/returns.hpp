@@ -20,7 +20,8 @@ struct Period {
 
 /// When a member came back to MPI in the period, between the post of a non-blocking operation and the call that
 /// completed it: from the longest time outside since its begin, and shortly before its end, where several times outside
-/// may have held up an operation, the last of which is no chance. None: it was never outside, or that is not known.
+/// may have held up an operation, the last of which is no chance. Of an operation with a root also when it posted it,
+/// as it held it up until then. None: it was never outside, or that is not known.
 /// `posts`: whether calls that only post count as being in MPI.
 std::vector<rules::MemberInfo> member_came_back(const Replay& replay, const Part& part, const Period& period,
                                                 ProgressCalls::Posts posts);

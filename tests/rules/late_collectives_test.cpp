@@ -291,6 +291,26 @@ TEST(LateCollectives, WhoGivesToARootMayWaitForIt)
     EXPECT_EQ(path(p), "compute 0: 0-400 | collective? 0>1: 400-403 | compute 1: 403-700");
 }
 
+/// On a busy machine, it may take long after the root has come. If nobody else was outside, it was the root.
+TEST(LateCollectives, WhoAlonePostsLateHeldUpTheOthers)
+{
+    const auto program = [](int other_is_back) {
+        Program p(3);
+        const Request given = p[1].icollective(FunctionId::MPI_Ireduce, {50, 51});
+        p[1].wait_collective({52, 480}, given, root);
+        const Request other = p[2].icollective(FunctionId::MPI_Ireduce, {50, 51});
+        p[2].wait_collective({other_is_back, 490}, other, root);
+        const Request taken = p[0].icollective(FunctionId::MPI_Ireduce, {400, 401});
+        p[0].wait_collective({402, 490}, taken, root);
+        p[1].finish(700);
+        p.finish(650);
+        return path(p);
+    };
+    EXPECT_EQ(program(60), "compute 0: 0-400 | collective? 0>1: 400-480 | compute 1: 480-700");
+    EXPECT_EQ(program(390),
+              "compute 1: 0-50 | mpi 1: 50-51 | compute 1: 51-52 | delay? 1: 52-480 | compute 1: 480-700");
+}
+
 /// Nothing comes to rank 0 of a prefix that leaves its own part out; but what it gives may have to wait.
 TEST(LateCollectives, TheFirstOfAnExclusivePrefixMayWaitForTheNext)
 {
