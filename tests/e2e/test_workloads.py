@@ -398,6 +398,16 @@ class Workload(harness.Case):
         self.check(3, "posted", "allreduce", path=[1, 0] * 10,
                    pieces={"work_beside": (10, 40), "work_after": (10, 30)}, absent=[])
 
+    @harness.retry_once
+    def test_an_allreduce_goes_on_when_a_member_looks_while_it_works(self):
+        self.check(3, "posted", "look", path=[1, 0] * 10, pieces={"work_beside": (10, 40), "work_after": (10, 150)},
+                   absent=["work_behind"])
+
+    @harness.retry_once
+    def test_a_root_looks_while_another_member_works_before_it_posts(self):
+        self.check(3, "posted", "reduce", path=[1, 0] * 10, pieces={"work_beside": (10, 40), "work_after": (10, 30)},
+                   absent=["work_early"])
+
     def test_operations_with_processes_that_are_not_recorded_are_counted(self):
         self.record_replay_report(2, harness.workload("spawns"))
         self.assertEqual(self.fact("foreign_operations"), 3)
