@@ -23,6 +23,9 @@ struct MemberInfo {
     bool gives;
     Ns last_part{0};        // the last one took so long; 0: there is one only
     Ns longer = Ns::max();  // the end of a longer one: for calls that end behind that, it is not this one that counts
+
+    /// Asked who came back: it had not posted its part until `enter`.
+    [[nodiscard]] bool is_post() const { return leave == Ns::min(); }
 };
 
 class InstanceMembers

@@ -46,10 +46,12 @@ public:
         return member.enter.time - std::max({query_.since, query_.enter, member.leave});
     }
 
-    /// It was outside for most of what is to be explained.
+    /// It was outside for most of what is to be explained. What is not needed and came late may only have held up who
+    /// waited already.
     [[nodiscard]] bool was_mostly_away(const MemberInfo& member) const
     {
-        return is_back(member) && unexplained() > Ns{0} && 2 * away(member) >= unexplained() && is_no_chance(member);
+        return !member.is_post() && is_back(member) && unexplained() > Ns{0} && 2 * away(member) >= unexplained() &&
+               is_no_chance(member);
     }
     /// It was outside while the call waited, for some of that.
     [[nodiscard]] bool held_up(const MemberInfo& member) const
