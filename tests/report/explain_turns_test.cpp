@@ -75,6 +75,21 @@ TEST(ExplainTurns, OneLongTurnIsNeitherBalancedNorPersistent)
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
 }
 
+/// What all of them take is what the figures say, and no more.
+TEST(ExplainTurns, WhatAllTakeTogetherIsSaidAsItIs)
+{
+    model::Profile p = one_long_turn();
+    model::Stretch& s = p.stretches[0];
+    EXPECT_THAT(sentence(p), HasSubstr("Together, the ranks on the path take as long as their peers, for they are each "
+                                       "other's; but those that take longer, rank 3 most, take 4.0 times"));
+    s.peers_ns = s.compared_ns * 10 / 9;
+    EXPECT_THAT(sentence(p), HasSubstr("Together, the ranks on the path take 10 % less than their peers; but those "
+                                       "that take longer, rank 3 most, take 4.0 times"));
+    s.peers_ns = s.compared_ns / 2;
+    EXPECT_THAT(sentence(p), HasSubstr("Together, the ranks on the path take 100 % longer than their peers, though "
+                                       "some of them take less; those that take longer, rank 3 most, take 4.0 times"));
+}
+
 /// Of three, one always takes ten times as long. It is a peer of the others, which take less for that.
 TEST(ExplainTurns, WhatOthersTakeLessDoesNotHideTheSlowRank)
 {

@@ -126,14 +126,23 @@ std::string taking_turns_in_words(const Explanation& e)
                                                             : "some of them have something to do, and others");
 }
 
+/// What all on the path take beside their peers, where figures of those that take longer come next.
+std::string together_in_words(const Explanation& e)
+{
+    const double excess = e.together_excess;
+    if (std::abs(excess) <= balanced_within)
+        return "as long as their peers, for they are each other's; but";
+    return fmt::format("{} their peers{}", change_in_words(excess),
+                       excess < 0 ? "; but" : ", though some of them take less;");
+}
+
 /// Of what is compared.
 std::string subject(const Explanation& e)
 {
     if (!e.is_of_longer_ranks)
         return "It takes";
-    return fmt::format("Together, the ranks on the path take as long as their peers, or less, for they are each "
-                       "other's; but those that take longer, rank {} most, take",
-                       e.longer_rank);
+    return fmt::format("Together, the ranks on the path take {} those that take longer, rank {} most, take",
+                       together_in_words(e), e.longer_rank);
 }
 
 }  // namespace

@@ -194,6 +194,7 @@ void look_at_longer_ranks(const model::Profile& profile, std::size_t stretch, Ex
     static_cast<model::Difference&>(s) = longer;
     e.stretch = std::make_shared<const model::Stretch>(s);
     e.is_of_longer_ranks = true;
+    e.together_excess = e.excess;
     add_excess(e);
 }
 

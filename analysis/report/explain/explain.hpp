@@ -239,6 +239,7 @@ struct Explanation : Reason {
     // All figures of the difference are those of the ranks that take longer: they and others, which take as much less,
     // are each other's peers.
     bool is_of_longer_ranks = false;
+    double together_excess = 0;              // excess of all ranks on the path, where the other one is of the longer
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     // The part of its time that the other ranks work, too, in the mean, with their first threads; not known where other
