@@ -20,7 +20,9 @@ using report::explain;
 using report::Explanation;
 using report::Factor;
 using report::Verdict;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Ranks 1 and 3, each the only peer of the other: once in ten times rank 3 takes 600 ms longer, else they are equal.
 model::Profile one_long_turn()
@@ -116,6 +118,84 @@ TEST(ExplainTurns, WhatHardlyCancelsIsBalanced)
     p.stretch_shares = {{0, {1}, 500 * ms, 10, -40 * ms}, {0, {3}, 500 * ms, 10, 40 * ms}};
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
     EXPECT_FALSE(explain(p, 0).is_of_longer_ranks);
+}
+
+/// Ten times on the path, each much longer, and all on rank 3; the variance is not by rank.
+model::Profile longer_each_time()
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.much_longer = s.most_times = 10;
+    s.rank_variance = 10;
+    s.noise_variance = 90;
+    s.costliest_rank = 3;
+    s.costliest_length_ns = 300 * ms;
+    p.stretch_shares = {{0, {3}, 1000 * ms, 10, 500 * ms}};
+    return p;
+}
+
+TEST(ExplainTurns, WhoIsLongerEachTimeIsSoAlways)
+{
+    model::Profile p = longer_each_time();
+    model::Stretch& s = p.stretches[0];
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(explain(p, 0).headline(), EndsWith("longer than its peers, persistent rank"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Always rank 3 (persistent: 10 of 10 times it takes half as long again, or "
+                                       "more): move work from there"));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all once")));
+    s.costliest_ns = 260 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(sentence(p), HasSubstr(" Always rank 3, and once much more (persistent: 10 of 10 times it takes half "
+                                       "as long again, or more; one of 10 times has 52 % of the difference): move"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Most of all once on rank 3, 260 ms longer than on its peers: "));
+    s.rank_variance = 90;  // the same, whatever the variance says
+    s.noise_variance = 10;
+    EXPECT_THAT(sentence(p), HasSubstr(" Always rank 3, and once much more (persistent: 10 of 10 times"));
+    s.costliest_ns = 400 * ms;  // hardly anything without that time
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr(" Always, but most of it once (transient; one of 10 times has 80 % of the "
+                                       "difference): 10 of 10 times it takes half as long again, or more, mostly on "
+                                       "rank 3 (100 % of the difference): look at what it does then"));
+    s.much_longer = 9;
+    EXPECT_THAT(sentence(p), HasSubstr(" Not always, but mostly once (transient; one of 10 times has 80 % of the "
+                                       "difference): 9 of 10 times"));
+}
+
+TEST(ExplainTurns, WhatIsLongerEachTimeMayNotBeByRank)
+{
+    model::Profile p = longer_each_time();
+    model::Stretch& s = p.stretches[0];
+    s.most_times = 40;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr(" Each time that it is on the path, which says little of the whole run "
+                                       "(transient, 10 % persistent): 10 of 10 times"));
+    s.ranks = 3;  // of others, which come here more often
+    s.ranks_there = 4;
+    s.slowest_rank = 0;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(explain(p, 0).headline(), EndsWith("longer than its peers, persistent rank"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Always rank 3 (persistent: 10 of 10 times that it is on the path it takes "
+                                       "half as long again, or more): move work"));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("That leaves out")));
+    s.compared = s.much_longer = s.most_times = 4;
+    EXPECT_THAT(sentence(p), HasSubstr(" Always, but so few times may be chance (transient, 10 % persistent): 4 of 4"));
+    s.compared = s.much_longer = s.most_times = 10;
+    p.stretch_shares = {{0, {2}, 200 * ms, 2, 100 * ms}, {0, {3}, 800 * ms, 8, 400 * ms}};
+    EXPECT_THAT(sentence(p), HasSubstr(" Each time, but not always the same rank (transient, 10 % persistent): 10 of "
+                                       "10 times it takes half as long again, or more, mostly on rank 3 (80 %"));
+}
+
+/// Who lacks a processor each time lacks one, though the variance is of the time without that.
+TEST(ExplainTurns, WhoLacksAProcessorEachTimeDoesSoAlways)
+{
+    model::Profile p = longer_each_time();
+    model::Stretch& s = p.stretches[0];
+    s.not_preempted = 1;
+    s.processor_ns = 0;
+    s.preempted_ns = s.own_preempted_ns = 500 * ms;
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.verdict, Verdict::PersistentRank);
+    EXPECT_EQ(e.cause, Factor::Preempted);
 }
 
 TEST(ExplainTurns, ASecondCauseHasItsOwnRemedy)

@@ -174,6 +174,9 @@ TEST(ExplainWhen, WhatComesAllTheTimeIsNoPart)
     EXPECT_FALSE(
         Loop(150, [](std::int64_t i) { return (i > 20 && i < 40) || (i > 100 && i < 120); }).explained().part_of_run);
     EXPECT_FALSE(Loop(150, [](std::int64_t i) { return i == 80; }).explained().part_of_run);  // once
+    Loop once_more(150, [](std::int64_t i) { return i >= 60 && i < 90; });
+    once_more.profile.stretches[0].costliest_ns = 300 * ms;  // of 540
+    EXPECT_FALSE(once_more.explained().part_of_run);
     EXPECT_THAT(regular.headline(), EndsWith("transient"));
 }
 

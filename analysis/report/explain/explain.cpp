@@ -149,7 +149,7 @@ Reason reason_of(const model::Difference& s, bool may_be_faults, CauseOf cause)
 
 CauseOf cause_of(const Explanation& e)
 {
-    return {e.is_by_rank(), e.stretch->not_preempted != 0};
+    return {e.is_by_rank(), e.stretch->not_preempted != 0 && !e.is_persistent_by_times()};
 }
 
 void add_excess(Explanation& e)
@@ -268,7 +268,8 @@ bool knows_chance(const model::Stretch& s)
 /// It differs from time to time, not by rank.
 bool is_transient(const Explanation& e)
 {
-    return knows_chance(*e.stretch) && e.persistent && (*e.persistent < persistent_from || e.is_mostly_once());
+    return knows_chance(*e.stretch) && e.persistent && (*e.persistent < persistent_from || e.is_mostly_once()) &&
+           !e.is_persistent_by_times();
 }
 
 Verdict judge(const Explanation& e)
@@ -287,6 +288,8 @@ Verdict judge(const Explanation& e)
         return Verdict::Rare;
     if (e.takes_turns)
         return Verdict::Serial;
+    if (e.is_persistent_by_times())
+        return Verdict::PersistentRank;
     if (is_transient(e))  // how often it does so, one time on the path does not say
         return e.stretch->compared > 1 ? Verdict::Transient : Verdict::Rare;
     if (e.has_faster_ranks())
@@ -298,6 +301,8 @@ Verdict judge(const Explanation& e)
 std::optional<std::size_t> rank_of_verdict(const Explanation& e)
 {
     const std::int64_t slowest = e.stretch->slowest_rank;
+    if (e.verdict == Verdict::PersistentRank && e.is_persistent_by_times())
+        return e.longer_rank;
     if (e.verdict == Verdict::PersistentRank && slowest >= 0)
         return static_cast<std::size_t>(slowest);
     if ((e.verdict == Verdict::Transient || (e.verdict == Verdict::Rare && !e.has_faster_ranks())) &&
@@ -584,6 +589,29 @@ bool Explanation::is_mostly_once() const
     return stretch->compared >= several && part(stretch->costliest_ns, longer_ns) >= most_from;
 }
 
+bool Explanation::is_much_longer_each_time() const
+{
+    return stretch->compared > 0 && stretch->much_longer == stretch->compared;
+}
+
+bool Explanation::is_on_path_each_time() const
+{
+    return part(stretch->compared, stretch->most_times) >= nearly_all_times;
+}
+
+bool Explanation::is_persistent_by_times() const
+{
+    constexpr double chance = 0.01;  // that all times are one rank's
+    const model::Stretch& s = *stretch;
+    const bool is_variance_otherwise = persistent && (*persistent < persistent_from || is_mostly_once());
+    if (!is_variance_otherwise || !is_much_longer_each_time() || longer_share < nearly_all_times ||
+        part(s.costliest_ns, longer_ns) >= mostly_from)
+        return false;
+    const auto ranks = static_cast<double>(std::max<std::int64_t>({s.ranks, s.ranks_there, 2}));
+    const bool is_left_out = s.ranks < s.ranks_there && static_cast<std::int64_t>(longer_rank) != s.slowest_rank;
+    return std::pow(ranks, static_cast<double>(1 - s.compared)) <= chance && (is_on_path_each_time() || is_left_out);
+}
+
 bool Explanation::has_unequal_ranks() const
 {
     return is_by_rank() && stretch->fastest_rank >= 0 && by_turns > balanced_within &&
@@ -598,7 +626,8 @@ bool Explanation::has_faster_ranks() const
 
 bool Explanation::is_always_one_rank() const
 {
-    return longer_share >= mostly_from && static_cast<std::int64_t>(longer_rank) == stretch->slowest_rank;
+    return is_persistent_by_times() ||
+           (longer_share >= mostly_from && static_cast<std::int64_t>(longer_rank) == stretch->slowest_rank);
 }
 
 double Explanation::slowest_by_fastest() const

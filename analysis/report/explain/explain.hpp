@@ -42,6 +42,7 @@ std::string_view name(Verdict verdict);
 inline constexpr double balanced_within = 0.05;  // of the time of the peers
 inline constexpr double mostly_from = 2.0 / 3;   // of the stretch: on one rank
 inline constexpr double most_from = 0.5;         // of the stretch: a function, or a few together, are most of it
+inline constexpr double nearly_all_times = 0.9;  // or of what takes longer: no other time, or rank, is worth a word
 inline constexpr double least_part = 0.02;       // of the time of the peers: of a factor
 inline constexpr double off_from = 0.02;         // of the stretch: without a processor, or waiting for threads
 inline constexpr double by_times_from = 2;       // of the time of the peers: it takes so many times as long
@@ -333,6 +334,13 @@ struct Explanation : Reason {
     [[nodiscard]] bool is_nearly_always() const { return persistent.value_or(0) >= 0.9; }
     /// Of what takes longer, one of several times has most.
     [[nodiscard]] bool is_mostly_once() const;
+    /// By half of what the peers take, or more, each time that it is on the path.
+    [[nodiscard]] bool is_much_longer_each_time() const;
+    /// Nearly all times that a rank comes to the place are on the path.
+    [[nodiscard]] bool is_on_path_each_time() const;
+    /// One rank is much longer so often, and always, that it is so by rank, though the variance does not say that: most
+    /// of it may be that of one time, of other work of the rank, or of ranks that come more often.
+    [[nodiscard]] bool is_persistent_by_times() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.
     [[nodiscard]] bool has_unequal_ranks() const;
     /// Whether most ranks take as long as the slowest one, and some take less.

@@ -200,7 +200,8 @@ std::string by_how_much(const Explanation& e)
 /// With the rank or node that it is about, if that is not said already.
 std::string verdict_alone(const Explanation& e)
 {
-    const std::int64_t slowest = e.stretch->slowest_rank;
+    const std::int64_t slowest =
+        e.is_persistent_by_times() ? static_cast<std::int64_t>(e.longer_rank) : e.stretch->slowest_rank;
     if (e.verdict == Verdict::PersistentNode)
         return fmt::format("{} {}", name(e.verdict), printable(e.node));
     if (e.part_of_run)

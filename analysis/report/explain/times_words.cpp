@@ -81,7 +81,8 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
     if (e.verdict == Verdict::NoPeers)
         return longest_in_words(e, trace);
     const bool is_of_other = e.other && static_cast<std::int64_t>(e.other->rank) == s.costliest_rank;
-    if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other))
+    const bool is_once_more = e.is_persistent_by_times() && e.is_mostly_once();
+    if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other && !is_once_more))
         return "";
     const std::string most = fmt::format(" Most of all once on rank {}, {} longer than on its peers", s.costliest_rank,
                                          duration_text(s.costliest_ns));

@@ -60,7 +60,7 @@ std::string remedy_of_some(const Explanation& e)
         return remedy_of(*e.cause, e).one;
     if (e.longer_share < mostly_from)
         return "noise, or work that moves between ranks";
-    return is_usual(e) ? remedy_of(*e.cause, e).one : std::string(look_at_these_times);
+    return is_usual(e) && !e.is_mostly_once() ? remedy_of(*e.cause, e).one : std::string(look_at_these_times);
 }
 
 /// What makes nearly as much of the difference as the cause.
@@ -109,7 +109,7 @@ std::string who_always(const Explanation& e)
 {
     const std::int64_t slowest = e.stretch->slowest_rank;
     if (e.is_always_one_rank())
-        return fmt::format("rank {}", slowest);
+        return fmt::format("rank {}", e.longer_rank);
     return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
 }
 
@@ -155,15 +155,51 @@ std::string part_of_run_in_words(const PartOfRun& p)
                        count_text(static_cast<std::uint64_t>(p.times)), down_to(p.begin_ns), up_to(p.end_ns));
 }
 
+/// "39 of 39 times it takes half as long again, or more"
+std::string much_longer_in_words(const Explanation& e, std::string_view which = "")
+{
+    return fmt::format("{} of {} times{} it takes half as long again, or more",
+                       count_text(static_cast<std::uint64_t>(e.stretch->much_longer)),
+                       count_text(static_cast<std::uint64_t>(e.stretch->compared)), which);
+}
+
 /// Of what persists: when it is more than that.
 std::string when_longer_in_words(const Explanation& e)
 {
-    const model::Stretch& s = *e.stretch;
-    return e.part_of_run
-               ? fmt::format(" {} of {} times it takes half as long again, or more{}.",
-                             count_text(static_cast<std::uint64_t>(s.much_longer)),
-                             count_text(static_cast<std::uint64_t>(s.compared)), part_of_run_in_words(*e.part_of_run))
-               : "";
+    return e.part_of_run ? fmt::format(" {}{}.", much_longer_in_words(e), part_of_run_in_words(*e.part_of_run)) : "";
+}
+
+/// "one of 39 times has 50 % of the difference"
+std::string costliest_share_in_words(const Explanation& e)
+{
+    return fmt::format("one of {} times has {} of the difference",
+                       count_text(static_cast<std::uint64_t>(e.stretch->compared)),
+                       whole_percent(part(e.stretch->costliest_ns, e.longer_ns)));
+}
+
+/// Of a rank that is persistent by its times: " Always rank 1, and once much more (persistent: ...)"
+std::string always_in_words(const Explanation& e)
+{
+    const bool is_once_more = e.is_mostly_once();
+    const std::string_view which = e.is_on_path_each_time() ? "" : " that it is on the path";
+    return fmt::format(" Always rank {}{} (persistent: {}{})", e.longer_rank,
+                       is_once_more ? ", and once much more" : "", much_longer_in_words(e, which),
+                       is_once_more ? "; " + costliest_share_in_words(e) : "");
+}
+
+/// Who is longer each time is not so "now and then", whatever the variance is.
+std::string_view how_often_of_transient(const Explanation& e)
+{
+    if (e.part_of_run)
+        return "Not always, but mostly in one part of the run";
+    if (e.longer_share < mostly_from)
+        return "Now this rank, now that";
+    if (!e.is_much_longer_each_time())
+        return is_usual(e) ? "Not always, but most of the time" : "Not always, but now and then";
+    if (e.longer_share < nearly_all_times)
+        return "Each time, but not always the same rank";
+    return e.is_on_path_each_time() ? "Always, but so few times may be chance"
+                                    : "Each time that it is on the path, which says little of the whole run";
 }
 
 std::string transient_in_words(const Explanation& e)
@@ -172,18 +208,12 @@ std::string transient_in_words(const Explanation& e)
     const bool is_one = e.longer_share >= mostly_from;
     std::string words =
         e.is_mostly_once()
-            ? fmt::format(" Not always, but mostly once (transient; one of {} times has {} of the difference)",
-                          count_text(static_cast<std::uint64_t>(s.compared)),
-                          whole_percent(part(s.costliest_ns, e.longer_ns)))
-            : fmt::format(" {} (transient, {} persistent)",
-                          e.part_of_run ? "Not always, but mostly in one part of the run"
-                          : is_one ? is_usual(e) ? "Not always, but most of the time" : "Not always, but now and then"
-                                   : "Now this rank, now that",
-                          whole_percent(*e.persistent));
+            ? fmt::format(" {} once (transient; {})",
+                          e.is_much_longer_each_time() ? "Always, but most of it" : "Not always, but mostly",
+                          costliest_share_in_words(e))
+            : fmt::format(" {} (transient, {} persistent)", how_often_of_transient(e), whole_percent(*e.persistent));
     if (s.much_longer > 0)
-        words += fmt::format(": {} of {} times it takes half as long again, or more",
-                             count_text(static_cast<std::uint64_t>(s.much_longer)),
-                             count_text(static_cast<std::uint64_t>(s.compared)));
+        words += ": " + much_longer_in_words(e);
     if (e.part_of_run)
         words += part_of_run_in_words(*e.part_of_run);
     if (is_one)
@@ -225,6 +255,8 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
+        if (e.is_persistent_by_times())
+            return fmt::format("{}{}.{}", always_in_words(e), move(remedy.one), turns_in_words(e));
         return fmt::format(" {} {} (persistent, {}){}.{}{}", how_often(e), who_always(e), persistent_in_words(e),
                            move(remedy.one), turns_in_words(e), when_longer_in_words(e));
     case Verdict::PersistentNode:
@@ -342,6 +374,8 @@ std::string left_out_in_words(const Explanation& e, const model::Profile& profil
     const bool is_of_ranks = e.verdict == Verdict::PersistentRank || e.verdict == Verdict::PersistentNode ||
                              e.verdict == Verdict::FasterRanks || e.verdict == Verdict::Transient ||
                              e.verdict == Verdict::Unequal;
+    if (e.is_persistent_by_times())  // that rests on no analysis of ranks
+        return "";
     const std::int64_t left_out = ranks - e.stretch->ranks;
     if (!is_of_ranks || left_out <= 0)
         return "";

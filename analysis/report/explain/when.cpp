@@ -105,7 +105,7 @@ double longer_in(const Range& part, const std::vector<PathGap>& gaps, std::size_
 std::optional<PartOfRun> one_part(const std::vector<PathGap>& gaps, const Explanation& e)
 {
     const std::int64_t times = e.stretch->much_longer;
-    if (times < least_times || e.longer_share < mostly_from)
+    if (times < least_times || times == e.stretch->compared || e.longer_share < mostly_from)
         return std::nullopt;
     std::vector<std::int64_t> lengths;
     for (const PathGap& gap : gaps)
@@ -149,7 +149,8 @@ bool is_anything_known(const model::Profile& profile, std::span<const model::Att
 /// Who is slow for half of the run may be so by rank for half of the variance.
 bool may_be_of_one_part(const Explanation& e)
 {
-    return e.verdict == Verdict::Transient || (e.verdict == Verdict::PersistentRank && !e.is_nearly_always());
+    return e.verdict == Verdict::Transient ||
+           (e.verdict == Verdict::PersistentRank && !e.is_nearly_always() && !e.is_persistent_by_times());
 }
 
 }  // namespace
@@ -182,7 +183,7 @@ void add_times(const model::Profile& profile, const std::vector<PathGap>& gaps,
                std::span<const model::Attribution> attributions, Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    if (may_be_of_one_part(e))
+    if (may_be_of_one_part(e) && !e.is_mostly_once())
         e.part_of_run = one_part(gaps, e);
     if (s.costliest_rank >= 0)
         e.is_costliest_known = is_anything_known(profile, attributions, static_cast<std::size_t>(s.costliest_rank),
