@@ -146,34 +146,34 @@ TEST(ExplainCode, NamesTheCodeThatMakesTheDifferenceWhereProcessorsAreShared)
 TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThem)
 {
     model::Profile p = one_stretch();
-    p.stretches[0].page_faults = 100'000;
+    p.stretches[0].page_faults = 200'000;
     set_code(p, {{sampled("extra"), {0, {}, 400 * ms, 400, 0, 0, 0}},
                  {sampled("faulty"), {0, {}, 100 * ms, 100, 0, 0, 0}},
                  {sampled("common"), {0, {}, 500 * ms, 500, 0, 0, 500 * ms}}});
     p.events = {"page-faults"};
     const auto path_of = [&](std::size_t code) { return p.stretch_code[code].call_path; };
-    p.path_events = {{path_of(0), {3}, 0, 4000}, {path_of(1), {3}, 0, 96'000}};
+    p.path_events = {{path_of(0), {3}, 0, 8000}, {path_of(1), {3}, 0, 192'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
-    EXPECT_THAT(sentence(p), HasSubstr("It had 100,000 page faults, its peers 0 each."));
+    EXPECT_THAT(sentence(p), HasSubstr("It had 200,000 page faults, its peers 0 each."));
     EXPECT_THAT(sentence(p), testing::Not(HasSubstr("avoid its page faults")));
-    p.stretches[0].peers_page_faults = 20'000;  // where others are on the path, the one with them is their peer
+    p.stretches[0].peers_page_faults = 40'000;  // where others are on the path, the one with them is their peer
     model::StretchRank rank;
     rank.stretch = 0;
     rank.process = {3};
-    rank.page_faults = 99'000;
+    rank.page_faults = 198'000;
     p.stretch_ranks = {rank};
-    EXPECT_THAT(sentence(p), HasSubstr("Rank 3 had 99,000 page faults, its peers 0 each."));
-    p.stretch_ranks[0].page_faults = 70'000;
-    EXPECT_THAT(sentence(p), HasSubstr("It had 100,000 page faults, its peers 20,000 each."));
+    EXPECT_THAT(sentence(p), HasSubstr("Rank 3 had 198,000 page faults, its peers 0 each."));
+    p.stretch_ranks[0].page_faults = 140'000;
+    EXPECT_THAT(sentence(p), HasSubstr("It had 200,000 page faults, its peers 40,000 each."));
     p.stretches[0].peers_page_faults = 0;
     p.stretch_ranks.clear();
     EXPECT_THAT(sentence(p), HasSubstr("The difference is in extra (80 %) and faulty (20 %)."));
-    p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}};
+    p.path_events = {{path_of(0), {3}, 0, 180'000}, {path_of(1), {3}, 0, 20'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
-    p.path_events = {{path_of(0), {3}, 0, 90'000}, {path_of(1), {3}, 0, 10'000}, {path_of(2), {3}, 0, 2'500'000}};
+    p.path_events = {{path_of(0), {3}, 0, 180'000}, {path_of(1), {3}, 0, 20'000}, {path_of(2), {3}, 0, 5'000'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);  // those are elsewhere
     // Counts stand at the next sample, so that some are found in a function that has none.
-    p.path_events = {{path_of(0), {3}, 0, 42'000}, {path_of(1), {3}, 0, 58'000}};
+    p.path_events = {{path_of(0), {3}, 0, 84'000}, {path_of(1), {3}, 0, 116'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
     p.path_events.clear();  // nothing is known of them
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);

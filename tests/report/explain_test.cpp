@@ -558,8 +558,17 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     p.stretches[0].peers_page_faults = 15'000;
     EXPECT_THAT(sentence(p), Not(HasSubstr("page fault")));
     p.stretches[0].peers_page_faults = 40;
-    EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40 each."));
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // 25 us each: there is something else, unless they take longer
+    EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40 each: 25.05 µs more time on the "
+                                       "processor for each that they did not have, by work that goes with the memory "
+                                       "or by the faults."));
+    EXPECT_THAT(sentence(p), HasSubstr("; or avoid its page faults, if they take the time"));
+    // 5 us each: more than a fault takes, so that there may be more work, on as much more memory.
+    p.stretches[0].page_faults = 100'040;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    EXPECT_THAT(explain(p, 0).headline(), Not(HasSubstr("page faults")));
+    EXPECT_THAT(sentence(p), HasSubstr(": 5 µs more time on the processor for each that they did not have, by work "));
+    EXPECT_THAT(sentence(p), HasSubstr(" Always rank 3 (persistent, 90 %): move work from there to the others; or"));
     EXPECT_THAT(sentence(p), HasSubstr("; or avoid its page faults, if they take the time"));
     p.stretches[0].page_faults = 200'040;
     EXPECT_THAT(sentence(p),

@@ -4,6 +4,7 @@
 // Owns what of a stretch is no work of its thread, in words.
 #include "analysis/report/explain/losses_words.hpp"
 
+#include "analysis/report/explain/remedy.hpp"
 #include "analysis/report/numbers.hpp"
 
 #include <fmt/format.h>
@@ -67,9 +68,11 @@ std::string losses_in_words(const Explanation& e)
         fmt::format(" {} had {}{}, its peers {} each", e.faults.rank ? fmt::format("Rank {}", *e.faults.rank) : "It",
                     at_least, counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
                     count_text(static_cast<std::uint64_t>(e.faults.peers)));
-    if (e.cause == Factor::PageFaults && e.faults.own > e.faults.peers)
-        words += fmt::format(": {} more time on the processor for each that they did not have",
-                             duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)));
+    const bool is_maybe = e.cause && may_be_faults(*e.cause, e);
+    if ((e.cause == Factor::PageFaults || is_maybe) && e.faults.longer_ns > 0 && e.faults.own > e.faults.peers)
+        words += fmt::format(": {} more time on the processor for each that they did not have{}",
+                             duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)),
+                             is_maybe ? ", by work that goes with the memory or by the faults" : "");
     return words + ".";
 }
 

@@ -60,15 +60,15 @@ std::string waited_for(const Explanation& e)
                        e.has_threads ? ", threads of its own" : "");
 }
 
-namespace
-{
-
-/// Page faults that wait for a disk, or for a lock of the kernel, take longer than any bound that tells them from work.
 bool may_be_faults(Factor cause, const Explanation& e)
 {
-    return (cause == Factor::Time || cause == Factor::Processor) && e.has_more_faults() &&
-           !e.code.longer_without_faults;
+    const bool may_be_kernels = cause == Factor::Time || cause == Factor::Processor || cause == Factor::Cycles ||
+                                cause == Factor::InstructionTime || cause == Factor::AllCycles;
+    return may_be_kernels && e.has_more_faults() && !e.code.longer_without_faults;
 }
+
+namespace
+{
 
 Remedy remedy_without_faults(Factor cause, const Explanation& e)
 {

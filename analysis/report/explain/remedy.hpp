@@ -16,6 +16,10 @@ struct Remedy {
     std::string one, many;
 };
 
+/// Whether page faults may be a part of what this cause makes: those of large pages, or that wait for a disk or for a
+/// lock of the kernel, take longer than any bound that tells them from work.
+bool may_be_faults(Factor cause, const Explanation& e);
+
 Remedy remedy_of(Factor cause, const Explanation& explanation);
 
 /// What threads are blocked for, outside of MPI: "outside of MPI: files, locks, memory, or a stop", "in load: a file, a
