@@ -99,6 +99,47 @@ std::optional<std::string> with_scopes_from(const FunctionName& name, std::size_
     return text_of(cut, kept);
 }
 
+/// The identifier by which a function is known: the longest of those that name it, but of no operator or lambda.
+/// Nothing if that is short enough to be kept.
+std::optional<std::size_t> long_own_identifier(const FunctionName& name)
+{
+    constexpr std::size_t readable = 24;
+    std::optional<std::size_t> longest;
+    std::size_t most = readable;
+    for (std::size_t i = name.components.size() - own_components(name); i < name.components.size(); ++i) {
+        const std::string& identifier = name.components[i].identifier;
+        if (display_width(identifier) <= most || identifier.find_first_of("{(<>") != std::string::npos)
+            continue;
+        most = display_width(identifier);
+        longest = i;
+    }
+    return longest;
+}
+
+/// Likewise, but a long identifier of the function is cut as well: "V…g<…double…>::compute_…es_on<1>".
+std::optional<std::string> with_own_cut(const FunctionName& name, std::size_t kept, std::size_t scopes,
+                                        std::size_t width)
+{
+    constexpr std::size_t least_of_scope = 4, parts = 3;  // of the width, one is for what the function is called
+    const std::optional<std::size_t> long_one = long_own_identifier(name);
+    if (!long_one)
+        return std::nullopt;
+    FunctionName cut = name;
+    std::string& own = cut.components[*long_one].identifier;
+    std::string* const scope = kept < scopes ? &cut.components[kept].identifier : nullptr;
+    const std::size_t of_scope = scope != nullptr ? display_width(*scope) : 0;
+    const std::size_t rest = display_width(text_of(cut, kept)) - display_width(own) - of_scope;
+    const std::size_t least = std::min(of_scope, least_of_scope) + width / parts;
+    if (rest + least > width)
+        return std::nullopt;
+    const std::size_t room = width - rest;
+    const std::size_t left = std::max(std::min(of_scope, least_of_scope), room / parts);
+    if (scope != nullptr)
+        *scope = shorten_middle(*scope, left);
+    own = shorten_middle(own, room - (scope != nullptr ? std::min(left, of_scope) : 0));
+    return text_of(cut, kept);
+}
+
 /// Of the function itself, at least a part.
 std::string own_text(FunctionName name, std::size_t width)
 {
@@ -477,11 +518,14 @@ std::string SeenNames::shorten(const std::string& text, std::size_t width) const
     if (rivals.empty())
         return shortened;
     if (seen.name)
-        if (std::optional<std::string> told = tell_apart(seen, rivals, width))
-            return *told;
+        for (const OwnName own : {OwnName::Whole, OwnName::MayBeCut})
+            if (std::optional<std::string> told = tell_apart(seen, rivals, width, own))
+                return *told;
     const std::string told = tell_apart_as_text(seen, rivals, width);
-    // No difference is worth its own name.
-    return seen.name && has_own_name(*seen.name, shortened) && !has_own_name(*seen.name, told) ? shortened : told;
+    // No difference is worth its own name, nor one that nobody could type.
+    const bool is_name = !seen.name || (NameAsShown(told).may_be(seen) &&
+                                        (!has_own_name(*seen.name, shortened) || has_own_name(*seen.name, told)));
+    return is_name ? told : shortened;
 }
 
 std::vector<const SeenNames::Seen*> SeenNames::rivals_of(const std::string& text, const std::string& shortened) const
@@ -496,7 +540,7 @@ std::vector<const SeenNames::Seen*> SeenNames::rivals_of(const std::string& text
 
 /// By one of its parts, or else by two.
 std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::vector<const Seen*>& rivals,
-                                                 std::size_t width) const
+                                                 std::size_t width, OwnName own) const
 {
     FunctionName base = folded(*seen.name);
     const std::size_t size = base.components.size();
@@ -519,6 +563,8 @@ std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::ve
                 FunctionName tried = from;
                 part.in(tried) = shown;
                 const std::size_t stays = std::min({part.kept(), kept, scopes});
+                if (own == OwnName::MayBeCut)
+                    return with_own_cut(tried, stays, scopes, width);
                 return scope == Scope::Whole ? with_some_scopes(tried, stays, width)
                                              : with_scopes_from(tried, stays, scopes, width);
             },
@@ -528,7 +574,7 @@ std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::ve
         for (const NamePart& part : *parts)
             if (auto told = by_part(base, part, scopes, rivals, Scope::Whole))
                 return told;
-    for (std::size_t i = scopes; i-- > 0;)
+    for (std::size_t i = own == OwnName::Whole ? scopes : 0; i-- > 0;)
         if (auto told = with_scope(base, i, scopes, width); is_good(told))
             return told;
     base.parameters.clear();

@@ -7,6 +7,7 @@
 #include "analysis/report/function_name.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,8 +35,9 @@ public:
 
 private:
     [[nodiscard]] std::vector<const Seen*> rivals_of(const std::string& text, const std::string& shortened) const;
+    enum class OwnName : std::uint8_t { Whole, MayBeCut };  // of the function, if it is a long one
     [[nodiscard]] std::optional<std::string> tell_apart(const Seen& seen, const std::vector<const Seen*>& rivals,
-                                                        std::size_t width) const;
+                                                        std::size_t width, OwnName own) const;
 
     std::vector<Seen> seen_;
 };

@@ -275,6 +275,33 @@ TEST(Text, NamesThatDifferInSeveralPartsKeepTheirOwn)
     }
 }
 
+/// Nor where that is too long to be shown in whole: then it is cut, and still told apart.
+TEST(Text, LongNamesOfTheirOwnAreCutAndToldApart)
+{
+    const std::string scope = "double Very_long_template_name<std::map<std::string, std::vector<std::pair<int, long> > "
+                              ">, std::array<std::map<int, std::vector<";
+    const std::string own = ", std::allocator<int> > >, 17ul> >::compute_something_with_a_name_that_goes_on<";
+    std::set<std::string> names = {"main", "void site<1>(int)"};
+    for (const std::string part : {"double", "float"})
+        for (const std::string number : {"0", "1", "2"})
+            names.insert(scope + part + own + number + ">(long)");
+    for (const std::size_t width : {30, 36, 41, 44, 50, 60, 80}) {
+        const std::vector<std::string> shown = together(names, width);
+        EXPECT_EQ(std::set<std::string>(shown.begin(), shown.end()).size(), names.size()) << width << ": " << shown[0];
+        for (const auto& [name, shortened] : shorten_names(names, width)) {
+            EXPECT_TRUE(reads_as(name, shortened)) << shortened;
+            EXPECT_EQ(meant_function({}, {}, names, shortened, "a run"), name) << shortened;
+            if (name.starts_with("double")) {
+                EXPECT_TRUE(shortened.find("compute") != shortened.npos || width < 36) << shortened;
+            }
+        }
+    }
+    names = {"void a_class::a_function_with_a_name_that_goes_on_and_on<1>(int)",
+             "void a_class::a_function_with_a_name_that_goes_on_and_on<2>(int)"};
+    EXPECT_EQ(together(names, 30),
+              (std::vector<std::string>{"a_function_w…s_on_and_on<1>(…)", "a_function_w…s_on_and_on<2>(…)"}));
+}
+
 /// The first function tells siblings in a tree apart, and the last one has the time.
 TEST(Text, ChainsOfCallsKeepBothEnds)
 {
