@@ -255,10 +255,13 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, Ite
         at->inlined_into.clear();
         return &found.at(*at, profile.row(profile.call_paths[call.value].parent).module, function.kind);
     };
-    for (const model::AddressTime& time : profile.addresses)
+    for (model::AddressTime time : profile.addresses)
         if (Hotspot* line = line_of(time); line != nullptr) {
+            Hotspot& function = hotspots.items[profile.row_of(time.call_path).value];
+            // In a part of the run, both were rounded: the addresses by themselves, the function by process.
+            time.ns = std::clamp<std::int64_t>(time.ns, 0, std::max<std::int64_t>(function.path_ns, 0));
             give(*line, time);
-            take(hotspots.items[profile.row_of(time.call_path).value], time);
+            take(function, time);
         }
     for (const CallTime& time : call_times(profile, of_ranks)) {
         Hotspot& function = hotspots.items[time.function.value];

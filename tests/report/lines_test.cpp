@@ -64,6 +64,14 @@ TEST_F(Lines, HaveTheTimeOfTheirAddresses)
               (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
 }
 
+/// Times of several processes that were scaled may be a ns less, together, than those of the addresses.
+TEST_F(Lines, HaveNoMoreThanTheirFunction)
+{
+    run.profile().addresses[1].ns = 31;
+    EXPECT_EQ(times(Items::All),
+              (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
+}
+
 TEST_F(Lines, OnThePathHaveAllTheirTime)
 {
     // The copy's, too, which is in no row with path time.
