@@ -134,14 +134,15 @@ void Hotspots::add_share(Hotspot& item) const
     if (!item.is_estimate || domain_ns <= 0)
         return;
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
-    const double n = equal_samples();
-    const double p = std::min(1.0, part(item.sampled_ns, domain_ns));
+    const std::int64_t divided_ns = item.divided_ns > 0 ? item.divided_ns : domain_ns;
+    const double n = item.divided_ns > 0 ? item.divided_by : equal_samples();
+    const double p = std::min(1.0, part(item.sampled_ns, divided_ns));
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
-    const double domain_share = part(domain_ns, path_ns);
+    const double domain_share = part(divided_ns, path_ns);
     item.share.low = std::max(0.0, item.share.low - (p - within.low) * domain_share);
     const double unseen = item.name == not_sampled ? 0 : part(anyones_ns, path_ns);
     item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share + unseen);
-    item.could_be_missed = report::could_be_missed(p, n);
+    item.could_be_missed = report::could_be_missed(std::min(1.0, part(item.sampled_ns, domain_ns)), equal_samples());
 }
 
 double Hotspots::equal_samples() const

@@ -46,6 +46,10 @@ struct Hotspot {
     std::int64_t guessed_ns = 0;               // of path_ns, with what it calls: blocked, in which function is a guess
     std::int64_t may_have_ns = 0;  // path time that may belong here, to this or what it calls, and stands elsewhere
     std::int64_t may_lack_ns = 0;  // of path_ns, what stands here and may belong elsewhere
+    // Where samples divide a time that is exact by itself, as that of all that is preempted: that, and by how many. 0:
+    // that of all segments in which samples count, by all that are there.
+    std::int64_t divided_ns = 0;
+    double divided_by = 0;
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }

@@ -4,6 +4,7 @@
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/caller_notes.hpp"
+#include "analysis/report/numbers.hpp"
 #include "formats/result/schema.hpp"
 
 #include <algorithm>
@@ -208,6 +209,35 @@ private:
     std::vector<bool> trunk_;
 };
 
+/// What computation lacked a processor, in all: that is exact, and samples tell only below which functions.
+class Preempted
+{
+public:
+    Preempted(const Chains& chains, const std::vector<Hotspot>& whole, const Hotspots& sums)
+    {
+        std::int64_t sampled_ns = 0;  // of the selected ranks
+        for (std::size_t i = 0; i < chains.size(); ++i) {
+            sampled_ns += chains.root(i) == i ? whole[i].sampled_ns : 0;
+            if (chains.row(i).name != preempted)
+                continue;
+            placed_ns_ += chains.is_placed_by_guess(i) ? whole[i].path_ns : 0;
+            nowhere_ns_ += chains.is_nowhere(i) ? whole[i].path_ns : 0;
+        }
+        samples_ = sums.equal_samples() * part(sampled_ns, sums.domain_ns);
+    }
+
+    void add_to(Hotspot& item) const
+    {
+        item.divided_ns = placed_ns_;
+        item.divided_by = samples_;
+        item.may_have_ns += nowhere_ns_;
+    }
+
+private:
+    std::int64_t placed_ns_ = 0, nowhere_ns_ = 0;
+    double samples_ = 0;
+};
+
 /// The sums, with the time that samples place by themselves or by what was sampled around it.
 Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, const Doubts& doubts)
 {
@@ -284,6 +314,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(chains.size());
     const std::vector<bool> waits = chains.find_waits();
+    const Preempted preempted(chains, whole, hotspots);
     for (std::size_t i = 0; i < chains.size(); ++i) {
         Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i)));
         item.has_waits = item.has_waits || waits[i];
@@ -296,8 +327,15 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
                                doubts.guessed_around(chains.root(i)) - item.guessed_ns;
         else if (chains.is_placed_by_guess(i) && chains.row(i).name == blocked)
             item.may_have_ns = doubts.blocked_nowhere_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+        else if (chains.is_placed_by_guess(i) && chains.row(i).name == model::pseudo::preempted)
+            preempted.add_to(item);
     }
     finish(profile, selection, hotspots);
+    for (std::size_t i = 0; i < chains.size(); ++i)  // what is below a call path is no more than that
+        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid()) {
+            Estimate& own = hotspots.items[i].share;
+            own.high = std::clamp(hotspots.items[caller.value].share.high, own.value, std::max(own.value, own.high));
+        }
     return hotspots;
 }
 

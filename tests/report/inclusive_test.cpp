@@ -126,6 +126,35 @@ TEST(Inclusive, PreemptionIsAsSureAsSamples)
     EXPECT_TRUE(function(run, "[preempted]").share.exact);
 }
 
+// Of what is preempted below a function, samples tell which part of all that is; that is exact, and so is a bound.
+TEST(Inclusive, NoMoreIsPreemptedBelowAFunctionThanInAll)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", uncalled, 0);
+    const CallPathId solve = run.add("solve", main, 200);
+    const CallPathId in_solve = run.pseudo("[preempted]", solve, 300);
+    run.pseudo("[preempted]", run.add("MPI_Recv", main, 50, RowKind::Mpi), 450);
+    const auto expect_interval = [&](double low, double high) {
+        const Hotspots paths = by_call_path(run.profile());
+        const Estimate share = paths.items[in_solve.value].share;
+        EXPECT_NEAR(share.value, 0.3, 1e-12);
+        EXPECT_NEAR(share.low, low, 1e-4);
+        EXPECT_NEAR(share.high, high, 1e-4);
+        EXPECT_FALSE(share.exact);
+        EXPECT_LE(share.high, paths.items[solve.value].share.high);
+    };
+    // All of it, by 100 samples: at least 1 - 3.8415/103.8415.
+    expect_interval(0.3 * (1 - 3.8415 / 103.8415), 0.3);
+    // By 200, of which half are elsewhere, and a quarter of what is preempted: 0.75 has 0.6857 to 0.8049.
+    run.profile().path[0].ns -= 100;
+    const CallPathId read = run.add("read", main, 100);
+    run.profile().path.back().ns = 0;
+    run.pseudo("[preempted]", read, 100);
+    const double whole = 1000;
+    EXPECT_NEAR(by_call_path(run.profile()).items[in_solve.value].share.low * whole, 0.6857 * 400, 0.1);
+    EXPECT_NEAR(by_call_path(run.profile()).items[in_solve.value].share.high * whole, 0.8049 * 400, 0.1);
+}
+
 // That it calls MPI is recorded; what it computes itself, 100 samples may have missed: up to 3.84/103.84 of 800 ns.
 TEST(Inclusive, WhatOnlyCallsMpiMayHaveBeenMissedBySamples)
 {
