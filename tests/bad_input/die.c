@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: the critpath authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Preloaded into cpreplay, ends one of its processes: DIE_RANK with the signal DIE_SIGNAL while it reads events
+ * Preloaded into cpreplay, ends one of its processes: DIE_RANK with the signal DIE_SIGNAL while it reads definitions
  * (DIE_IN=read), or while the others wait for it to write the result (DIE_IN=write). DIE_RANK may be "all". With
  * DIE_BY, another process sends the signal. */
 #define _GNU_SOURCE
@@ -35,15 +35,16 @@ static void die_in(const char* place)
     }
 }
 
-OTF2_ErrorCode OTF2_Reader_ReadLocalEvents(OTF2_Reader* reader, OTF2_EvtReader* events, uint64_t number, uint64_t* read)
+OTF2_ErrorCode OTF2_Reader_ReadAllGlobalDefinitions(OTF2_Reader* reader, OTF2_GlobalDefReader* definitions,
+                                                    uint64_t* read)
 {
-    typedef OTF2_ErrorCode (*Function)(OTF2_Reader*, OTF2_EvtReader*, uint64_t, uint64_t*);
+    typedef OTF2_ErrorCode (*Function)(OTF2_Reader*, OTF2_GlobalDefReader*, uint64_t*);
     union {
         void* symbol;
         Function call;
-    } next = {dlsym(RTLD_NEXT, "OTF2_Reader_ReadLocalEvents")};
+    } next = {dlsym(RTLD_NEXT, "OTF2_Reader_ReadAllGlobalDefinitions")};
     die_in("read");
-    return next.call(reader, events, number, read);
+    return next.call(reader, definitions, read);
 }
 
 int open(const char* path, int flags, ...)
