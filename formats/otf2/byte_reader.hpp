@@ -41,7 +41,7 @@ public:
 
     /// An integer with all of its bytes.
     template <std::unsigned_integral T>
-    T whole()
+    [[gnu::always_inline]] T whole()
     {
         if (sizeof(T) > left()) {
             return none<T>();
@@ -64,7 +64,7 @@ public:
     }
 
     /// Steps over the content of a record. It is behind its length, which is one byte, or 0xff and eight bytes.
-    ByteReader record()
+    [[gnu::always_inline]] ByteReader record()
     {
         std::uint64_t length = byte();
         if (length == 0xff) {

@@ -129,7 +129,16 @@ public:
     std::uint64_t events = 0;
 
     /// The events up to the end of a chunk, of the file, or to one that cannot be read.
-    ChunkEnd read(ByteReader& records)
+    ChunkEnd read(ByteReader& of_chunk)
+    {
+        ByteReader records = of_chunk;  // so that it stays in registers
+        const ChunkEnd end = read_all(records);
+        of_chunk = records;
+        return end;
+    }
+
+private:
+    [[gnu::always_inline]] ChunkEnd read_all(ByteReader& records)
     {
         for (;;) {
             switch (const std::uint8_t record = records.byte()) {
@@ -149,7 +158,8 @@ public:
                 break;
             default:
                 if (!deliver_short(record, records)) {
-                    deliver_long(record, records.record());
+                    ByteReader content = records.record();
+                    deliver_long(record, content);
                 }
             }
             if (is_broken_) {
@@ -158,24 +168,26 @@ public:
         }
     }
 
-private:
     /// Of a reference that is 4 bytes.
-    std::uint32_t reference(OTF2_MappingType what, ByteReader& in) const
+    [[gnu::always_inline]] std::uint32_t reference(OTF2_MappingType what, ByteReader& in) const
     {
         const auto self = in.compressed<std::uint32_t>();
         const auto& map = local_.maps[what];
         return map ? static_cast<std::uint32_t>((*map)(self)) : self;
     }
-    OTF2_RegionRef region(ByteReader& in) const { return reference(OTF2_MAPPING_REGION, in); }
-    OTF2_CommRef comm(ByteReader& in) const { return reference(OTF2_MAPPING_COMM, in); }
-    OTF2_RmaWinRef window(ByteReader& in) const { return reference(OTF2_MAPPING_RMA_WIN, in); }
-    OTF2_CallingContextRef context(ByteReader& in) const { return reference(OTF2_MAPPING_CALLING_CONTEXT, in); }
-    static std::uint32_t u32(ByteReader& in) { return in.compressed<std::uint32_t>(); }
-    static std::uint64_t u64(ByteReader& in) { return in.compressed<std::uint64_t>(); }
+    [[gnu::always_inline]] OTF2_RegionRef region(ByteReader& in) const { return reference(OTF2_MAPPING_REGION, in); }
+    [[gnu::always_inline]] OTF2_CommRef comm(ByteReader& in) const { return reference(OTF2_MAPPING_COMM, in); }
+    [[gnu::always_inline]] OTF2_RmaWinRef window(ByteReader& in) const { return reference(OTF2_MAPPING_RMA_WIN, in); }
+    [[gnu::always_inline]] OTF2_CallingContextRef context(ByteReader& in) const
+    {
+        return reference(OTF2_MAPPING_CALLING_CONTEXT, in);
+    }
+    [[gnu::always_inline]] static std::uint32_t u32(ByteReader& in) { return in.compressed<std::uint32_t>(); }
+    [[gnu::always_inline]] static std::uint64_t u64(ByteReader& in) { return in.compressed<std::uint64_t>(); }
 
     /// `in` is where the values of the record come from, by now.
     template <class Record>
-    void deliver(const ByteReader& in, const Record& record)
+    [[gnu::always_inline]] void deliver(const ByteReader& in, const Record& record)
     {
         if (in.is_broken()) {
             is_broken_ = true;
@@ -187,7 +199,7 @@ private:
     }
 
     /// Events that are one compressed integer, without a length. Whether it is one.
-    bool deliver_short(std::uint8_t record, ByteReader& in)
+    [[gnu::always_inline]] bool deliver_short(std::uint8_t record, ByteReader& in)
     {
         using namespace event;
         switch (record) {
@@ -226,7 +238,7 @@ private:
     }
 
     /// Events with a length, so that values which later versions add can be stepped over.
-    void deliver_long(std::uint8_t record, ByteReader in)
+    [[gnu::always_inline]] void deliver_long(std::uint8_t record, ByteReader& in)
     {
         using namespace event;
         switch (record) {

@@ -137,8 +137,9 @@ private:
         std::array<std::unique_ptr<Chunk>, model::TimeSlots::number / chunk_slots> chunks_;
     };
 
-    /// What the place has in the current slot, until the next step.
-    Total& in_slot(Place place)
+    /// What the place has in the current slot, until the next step. (By reference: a place is written in parts, and the
+    /// processor would wait for these to read it as one.)
+    Total& in_slot(const Place& place)
     {
         if (place.pseudo != Pseudo::None) {
             if (last_pseudo_ == nullptr || last_place_ != place) {
