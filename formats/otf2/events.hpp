@@ -288,7 +288,7 @@ struct MeasurementOnOff {
 };
 /// Records that say nothing beyond their time which others do not say too: PROGRAM_BEGIN and _END,
 /// MPI_COLLECTIVE_BEGIN, MPI_REQUEST_TEST, COMM_DESTROY, RMA_WIN_CREATE and _DESTROY,
-/// RMA_COLLECTIVE_BEGIN, RMA_ACQUIRE_LOCK.
+/// RMA_COLLECTIVE_BEGIN.
 struct Mark {
 };
 /// All other records.

@@ -28,9 +28,8 @@ namespace
 
 /// What the C callbacks get as user data. An exception of the handler must not pass through libotf2: it is kept, the
 /// reading is interrupted, and rethrow() goes on with it on our side.
-template <class Handler>
 struct Sink {
-    Handler& handler;
+    DefinitionHandler& handler;
     std::exception_ptr failure;
 
     template <class... Args>
@@ -56,7 +55,7 @@ struct Sink {
 template <class Record, class... Values>
 OTF2_CallbackCode define(void* user, Values... values)
 {
-    return static_cast<Sink<DefinitionHandler>*>(user)->deliver(Record{values...});
+    return static_cast<Sink*>(user)->deliver(Record{values...});
 }
 
 using DefinitionCallbacks =
@@ -212,7 +211,7 @@ void Reader::read_definitions(DefinitionHandler& handler)
     if (definitions == nullptr) {
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
     }
-    Sink<DefinitionHandler> sink{handler, {}};
+    Sink sink{handler, {}};
     const auto callbacks = definition_callbacks();
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &sink);
     std::uint64_t promised = 0;
