@@ -26,45 +26,45 @@ public:
     /// The number of the list for the call, which may have one.
     std::uint32_t add(model::ContextId call)
     {
-        if (list_of_[call.value] == is_none) {
-            list_of_[call.value] = static_cast<std::uint32_t>(calls_.size());
-            calls_.push_back(call);
-        }
+        if (list_of_[call.value] == is_none)
+            list_of_[call.value] = size_++;
         return list_of_[call.value];
     }
-    [[nodiscard]] const std::vector<model::ContextId>& calls() const { return calls_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// Of one more process: the first gaps of the laps that end with the call, by list.
-    std::vector<std::vector<std::uint32_t>> begins(const Gaps& gaps, const Spans& spans) const
+    /// Adds the laps of a process, `p`, to the lists of `found`.
+    void find(const Gaps& gaps, const Spans& spans, std::size_t p, Chosen& found) const
     {
-        std::vector<std::vector<std::uint32_t>> result(calls_.size());
-        std::vector<std::uint32_t> first(calls_.size(), 0);
-        for (std::size_t i = 0; i < gaps.end(); ++i) {
+        std::vector<std::uint32_t> begin(size_, 0);
+        for (std::uint32_t i = 0; i < gaps.end(); ++i) {
             const std::uint32_t list = list_of_[spans.meeting(gaps.place(i).after).value];
             if (list == is_none)
                 continue;
-            result[list].push_back(std::exchange(first[list], static_cast<std::uint32_t>(i + 1)));
+            found.lists[list][p].push_back(std::exchange(begin[list], i + 1));
+            found.ends[list][p].push_back(i + 1);
         }
         // From the start of the process on, one may work and another one not yet: that is little of many laps, but not
         // of its logarithm.
-        for (std::vector<std::uint32_t>& laps : result)
-            if (laps.size() > 2)
-                laps.erase(laps.begin());
-        return result;
+        for (std::size_t list = 0; list < size_; ++list) {
+            if (found.lists[list][p].size() <= 2)
+                continue;
+            found.lists[list][p].erase(found.lists[list][p].begin());
+            found.ends[list][p].erase(found.ends[list][p].begin());
+        }
     }
 
 private:
-    std::vector<std::uint32_t> list_of_;   // by ContextId
-    std::vector<model::ContextId> calls_;  // by list
+    std::vector<std::uint32_t> list_of_;  // by ContextId
+    std::uint32_t size_ = 0;
 };
 
 }  // namespace
 
-ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-             const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds)
+Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+              const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds)
 {
-    ByLap result;
-    Chosen& found = result.chosen;
+    Chosen found;
+    found.spans = &spans;
     Laps laps(spans.contexts());
     std::vector<std::uint32_t> index(chosen.places(), is_none);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -73,19 +73,14 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
         for (const model::ContextId call : {calls.after, calls.before.valid() ? calls.before : calls.after}) {
             found.list_of.push_back(laps.add(spans.meeting(call)));
             found.totals.push_back(chosen.totals[places[i]]);
-            found.parts.push_back(calls);
+            found.parts.push_back(&chosen.gaps(places[i]));
         }
     }
-    for (const model::ContextId call : laps.calls())
-        result.laps.push_back(spans.laps(call));
-    for (const std::size_t list : found.list_of)
-        found.spans.push_back(&result.laps[list]);
-    found.lists.resize(laps.calls().size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    found.lists.resize(laps.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    found.ends = found.lists;
     found.on_path.resize(gaps.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        std::vector<std::vector<std::uint32_t>> begins = laps.begins(gaps[p], spans);
-        for (std::size_t list = 0; list < begins.size(); ++list)
-            found.lists[list][p] = std::move(begins[list]);
+        laps.find(gaps[p], spans, p, found);
         for (Chosen::OnPath on_path : chosen.on_path[p]) {
             const std::uint32_t i = index[on_path.place];
             if (i == is_none)
@@ -93,18 +88,15 @@ ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& s
             for (const std::size_t place : {2 * std::size_t{i}, 2 * std::size_t{i} + 1}) {
                 // What is behind the last such call is in no lap, as what is before the first one.
                 const std::vector<std::uint32_t>& list = found.gaps(place)[p];
-                const auto lap = std::ranges::upper_bound(list, on_path.gap) - list.begin() - 1;
-                const std::uint32_t first = lap < 0 ? on_path.gap : list[static_cast<std::size_t>(lap)];
-                const std::size_t end = found.end(place, gaps[p], first);
-                const bool is_in = lap >= 0 && on_path.gap < end;
+                const std::ptrdiff_t lap = std::ranges::upper_bound(list, on_path.gap) - list.begin() - 1;
+                const bool is_in = lap >= 0 && on_path.gap < found.end(place, p, static_cast<std::size_t>(lap));
                 on_path.place = static_cast<std::uint32_t>(place);
-                on_path.entry = is_in ? first : on_path.gap;
                 on_path.occurrence = is_in ? static_cast<std::uint32_t>(lap) : Chosen::no_occurrence;
                 found.on_path[p].push_back(on_path);
             }
         }
     }
-    return result;
+    return found;
 }
 
 }  // namespace critpath::replayer

@@ -68,7 +68,7 @@ public:
         const std::vector<Chosen::OnPath>& all = chosen_.on_path[p];
         std::size_t next = 0;
         spans_.for_each(gaps_[p], [&](const Span& span) {
-            for (; next < all.size() && all[next].entry < span.end; ++next)
+            for (; next < all.size() && all[next].gap < span.end; ++next)
                 if (const std::size_t i = index_[all[next].place]; i != is_not)
                     visit(span, i, all[next]);
         });
@@ -136,36 +136,38 @@ bool is_collective(const model::Definitions& definitions, model::ContextId call)
 }
 
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places, const std::vector<GapPlace>& parts)
+                      const std::vector<std::size_t>& places)
 {
     const Seeker seeker(gaps, chosen, spans, places);
     ByOneCall result;
     result.bounds = find_bounds(replay, seeker, places.size());
     ListNumbers numbers(replay.definitions.contexts.size());
     Chosen& found = result.spans;
-    found.spans.assign(2 * places.size(), &spans);
+    found.spans = &spans;
     found.on_path.resize(gaps.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
         found.list_of.push_back(numbers.add_after(result.bounds[i].after));
         found.list_of.push_back(numbers.add_before(result.bounds[i].before));
         found.totals.insert(found.totals.end(), 2, chosen.totals[places[i]]);
-        found.parts.insert(found.parts.end(), 2, parts[places[i]]);
+        found.parts.insert(found.parts.end(), 2, &chosen.gaps(places[i]));
     }
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    found.ends = found.lists;
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         spans.for_each(gaps[p], [&](const Span& span) {
             for (const std::uint32_t list : {numbers.after(span.bounds.after), numbers.before(span.bounds.before)})
-                if (list != ListNumbers::none)
+                if (list != ListNumbers::none) {
                     found.lists[list][p].push_back(static_cast<std::uint32_t>(span.first));
+                    found.ends[list][p].push_back(static_cast<std::uint32_t>(span.end));
+                }
         });
         seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
             const auto add = [&](std::size_t place, bool is_listed) {
                 const std::vector<std::uint32_t>& list = found.gaps(place)[p];
-                const auto entry = static_cast<std::uint32_t>(span.first);
-                const auto occurrence = std::ranges::lower_bound(list, entry) - list.begin();
+                const auto occurrence = std::ranges::lower_bound(list, span.first) - list.begin();
                 found.on_path[p].push_back({on_path.ns, static_cast<std::uint32_t>(place),
                                             is_listed ? static_cast<std::uint32_t>(occurrence) : Chosen::no_occurrence,
-                                            on_path.stands_for, on_path.gap, entry});
+                                            on_path.stands_for, on_path.gap});
             };
             add(2 * i, span.bounds.after == result.bounds[i].after);
             add(2 * i + 1, span.bounds.before == result.bounds[i].before);

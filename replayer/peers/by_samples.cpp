@@ -133,11 +133,11 @@ void tell_misses(std::int64_t path_ns, const Pace& own, const PaceSums& all, mod
 Pace pace_at(const Chosen& chosen, std::size_t place, Gaps& of_process, std::size_t p, const PaceEvents& events)
 {
     const std::vector<std::uint32_t>& entries = chosen.gaps(place)[p];
-    if (chosen.spans.empty())
+    if (chosen.spans == nullptr)
         return pace(of_process, entries, events);
     std::vector<std::uint32_t> gaps;
-    for (const std::uint32_t entry : entries)
-        for (std::size_t gap = entry; gap < chosen.end(place, of_process, entry); ++gap)
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        for (std::size_t gap = entries[i], end = chosen.end(place, p, i); gap < end; ++gap)
             gaps.push_back(static_cast<std::uint32_t>(gap));
     return pace(of_process, gaps, events);
 }

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -28,45 +27,48 @@ struct Chosen {
         std::uint32_t place, occurrence;  // no_occurrence: it is in none of the lists
         std::int64_t stands_for;          // so many gaps, itself among them
         std::uint32_t gap;                // itself
-        std::uint32_t entry;              // as those of lists
     };
     static constexpr std::uint32_t no_occurrence = UINT32_MAX;
     struct Total {
         std::int64_t ns = 0, gaps = 0;
     };
+    using Lists = std::vector<std::vector<std::vector<std::uint32_t>>>;
     /// By list and by index into Replay::processes: gaps, or the first ones of spans, ascending. Entry k is occurrence
     /// k.
-    std::vector<std::vector<std::vector<std::uint32_t>>> lists;
+    Lists lists;
     std::vector<std::size_t> list_of;  // by place
-    /// By place: of lists of spans that share one of the calls around them. Peers are then only who comes to that call
-    /// as often. Empty: lists are of gaps. These must outlive this.
-    std::vector<const Spans*> spans;
-    /// By place, of spans: the gaps that they are compared for.
-    std::vector<GapPlace> parts;
+    /// Of lists of spans, or of laps, that share one of the calls around them: peers are then only who comes to that
+    /// call as often. nullptr: lists are of gaps. It must outlive this.
+    const Spans* spans = nullptr;
+    Lists ends;  // as lists, of spans: behind their last gaps
+    /// By place, of spans: the gaps that they are compared for, by index into Replay::processes. These, too.
+    std::vector<const std::vector<std::vector<std::uint32_t>>*> parts;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
-    [[nodiscard]] Gap measure(std::size_t place, Gaps& of_process, std::uint32_t entry) const
+    /// `p`: index into Replay::processes.
+    [[nodiscard]] Gap measure(std::size_t place, std::size_t p, Gaps& of_process, std::size_t occurrence) const
     {
-        return spans.empty() ? of_process.measure(entry) : spans[place]->measure(of_process, entry);
+        const std::uint32_t first = gaps(place)[p][occurrence];
+        return spans == nullptr ? of_process.measure(first)
+                                : spans->measure(of_process, first, end(place, p, occurrence));
     }
-    /// Behind the last gap of an entry of a list, or of Chosen::on_path.
-    [[nodiscard]] std::size_t end(std::size_t place, const Gaps& of_process, std::uint32_t entry) const
+    /// Behind the last gap of an occurrence.
+    [[nodiscard]] std::size_t end(std::size_t place, std::size_t p, std::size_t occurrence) const
     {
-        return spans.empty() ? entry + std::size_t{1} : spans[place]->end(of_process, entry);
+        return spans == nullptr ? gaps(place)[p][occurrence] + std::size_t{1} : ends[list_of[place]][p][occurrence];
     }
-    /// Whether an entry has what is compared in it: spans may have other things, too, that a program does in turn.
-    [[nodiscard]] bool is_there(std::size_t place, const Gaps& of_process, std::uint32_t entry) const
+    /// Whether an occurrence has what is compared in it: spans may have other things, too, that a program does in turn.
+    [[nodiscard]] bool is_there(std::size_t place, std::size_t p, std::size_t occurrence) const
     {
-        if (spans.empty())
+        if (spans == nullptr)
             return true;
-        for (std::size_t gap = entry, behind = end(place, of_process, entry); gap < behind; ++gap)
-            if (of_process.place(gap) == parts[place])
-                return true;
-        return false;
+        const std::vector<std::uint32_t>& compared = (*parts[place])[p];
+        const auto next = std::ranges::lower_bound(compared, gaps(place)[p][occurrence]);
+        return next != compared.end() && *next < end(place, p, occurrence);
     }
     /// Gaps by index into Replay::processes.
     [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& gaps(std::size_t place) const
@@ -150,16 +152,12 @@ struct ByOneCall {
     std::vector<GapPlace> bounds;  // by index into `places`: these calls
 };
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places, const std::vector<GapPlace>& parts);
+                      const std::vector<std::size_t>& places);
 
 /// The laps that gaps on the path at `places` are in, for each of these twice: from the call behind them to the next,
 /// and from the call before them. Entry 2 i + 1 is `places[i]` by its call before.
-struct ByLap {
-    std::deque<Spans> laps;  // by list
-    Chosen chosen;           // refers to them
-};
-ByLap by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-             const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
+Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
+              const std::vector<std::size_t>& places, const std::vector<GapPlace>& bounds);
 
 /// Parts of the time on the path; the mean of the other processes.
 struct Meanwhile {

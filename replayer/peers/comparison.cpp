@@ -37,27 +37,33 @@ struct OwnGap {
     model::Ns begin, end;
 };
 
-/// Several gaps on the path in turn may be in one span, or be compared with one.
+/// Of one process. Several gaps on the path in turn may be in one span, or be compared with one: the last one of each
+/// place is kept.
 class LastMeasured
 {
 public:
-    const Gap& of(const Chosen& chosen, std::size_t place, Gaps& of_process, std::uint32_t entry)
+    LastMeasured(const Chosen& chosen, std::size_t p, Gaps& gaps)
+        : chosen_(chosen), gaps_(gaps), p_(p), last_(chosen.places())
     {
-        const Measured wanted = {&of_process, chosen.spans.empty() ? nullptr : chosen.spans[place], entry};
-        if (std::exchange(last_, wanted) != wanted)
-            gap_ = chosen.measure(place, of_process, entry);
-        return gap_;
+    }
+
+    const Gap& operator()(std::size_t place, std::uint32_t occurrence)
+    {
+        Measured& last = last_[place];
+        if (std::exchange(last.occurrence, occurrence) != occurrence)
+            last.gap = chosen_.measure(place, p_, gaps_, occurrence);
+        return last.gap;
     }
 
 private:
     struct Measured {
-        const Gaps* process = nullptr;
-        const Spans* spans = nullptr;
-        std::uint32_t entry = 0;
-        bool operator==(const Measured&) const = default;
+        std::uint32_t occurrence = Chosen::no_occurrence;
+        Gap gap;
     };
-    Measured last_;
-    Gap gap_;
+    const Chosen& chosen_;
+    Gaps& gaps_;
+    std::size_t p_;
+    std::vector<Measured> last_;  // by place
 };
 
 /// The gaps on the path at chosen places, a round at a time.
@@ -74,10 +80,11 @@ public:
     {
         for (; process_ < chosen_.on_path.size(); ++process_, next_ = 0) {
             const std::vector<Chosen::OnPath>& list = chosen_.on_path[process_];
+            LastMeasured measured(chosen_, process_, gaps_[process_]);
             for (; next_ < list.size(); ++next_) {
                 if (ready_.size() == questions_a_round)
                     return;
-                ready_.push_back(describe(list[next_]));
+                ready_.push_back(describe(list[next_], measured));
             }
         }
     }
@@ -85,27 +92,38 @@ public:
     void drop(std::size_t count) { ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count)); }
 
 private:
-    OwnGap describe(const Chosen::OnPath& on_path)
+    OwnGap describe(const Chosen::OnPath& on_path, LastMeasured& measured)
     {
         Gaps& gaps = gaps_[process_];
         const Gap itself = gaps.measure(on_path.gap);
-        Gap gap = itself;
-        Question question = {on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, 0};
-        if (!chosen_.spans.empty()) {
-            question.times = static_cast<std::uint32_t>(chosen_.gaps(on_path.place)[process_].size());
-            if (const Gap span = measured_.of(chosen_, on_path.place, gaps, on_path.entry); span.time() >= on_path.ns)
-                gap = span;
-            else
-                question.occurrence = Chosen::no_occurrence;  // work in what are pauses of polls elsewhere
+        OwnGap own = {{on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, itself.ns},
+                      on_path.ns,
+                      on_path.stands_for,
+                      itself,
+                      itself,
+                      gaps.begin_of(on_path.gap),
+                      gaps.end_of(on_path.gap)};
+        if (chosen_.spans != nullptr)
+            describe_span(gaps, measured, own);
+        return own;
+    }
+    /// What is in none stays a gap that has no peers; so does work in what are pauses of polls elsewhere.
+    void describe_span(const Gaps& gaps, LastMeasured& measured, OwnGap& own) const
+    {
+        Question& question = own.question;
+        const std::vector<std::uint32_t>& list = chosen_.gaps(question.place)[process_];
+        question.times = static_cast<std::uint32_t>(list.size());
+        if (question.occurrence == Chosen::no_occurrence)
+            return;
+        const Gap& span = measured(question.place, question.occurrence);
+        if (span.time() < own.path_ns) {
+            question.occurrence = Chosen::no_occurrence;
+            return;
         }
-        question.ns = gap.ns;
-        return {question,
-                on_path.ns,
-                on_path.stands_for,
-                gap,
-                itself,
-                gaps.begin_of(on_path.entry),
-                gaps.end_of(chosen_.end(on_path.place, gaps, on_path.entry) - 1)};
+        question.ns = span.ns;
+        own.gap = span;
+        own.begin = gaps.begin_of(list[question.occurrence]);
+        own.end = gaps.end_of(chosen_.end(question.place, process_, question.occurrence) - 1);
     }
 
     const Replay& replay_;
@@ -114,7 +132,6 @@ private:
     std::size_t process_ = 0;  // of the next one
     std::size_t next_ = 0;
     std::vector<OwnGap> ready_;
-    LastMeasured measured_;
 };
 
 /// One that comes to a call once more, or once less, does the same there; but not who comes there much more often.
@@ -131,14 +148,14 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
     // One process after the other: all that is asked of it is close together.
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         const std::uint32_t process = replay.processes[p].process.value;
-        LastMeasured measured;
+        LastMeasured measured(chosen, p, gaps[p]);
         for (std::size_t i = 0; i < questions.size(); ++i) {
             const Question& question = questions[i];
             const auto& list = chosen.gaps(question.place)[p];
             if (question.occurrence >= list.size() || process == question.process ||
                 (question.times != 0 && !are_as_many(question.times, list.size())))
                 continue;
-            sums[i].add(measured.of(chosen, question.place, gaps[p], list[question.occurrence]), question.ns);
+            sums[i].add(measured(question.place, question.occurrence), question.ns);
         }
     }
     return sums;

@@ -119,7 +119,7 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
-    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful, places);
+    const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
     Sums wider = sum_up(replay, gaps, by_calls.spans);
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
@@ -160,8 +160,7 @@ void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>&
                     const std::vector<GapPlace>& places, const std::vector<std::size_t>& doubtful,
                     const std::vector<std::optional<Meanwhile>>& others, Sums& found)
 {
-    const ByLap by_laps = by_lap(gaps, chosen, spans, doubtful, places);
-    Sums wider = sum_up(replay, gaps, by_laps.chosen);
+    Sums wider = sum_up(replay, gaps, by_lap(gaps, chosen, spans, doubtful, places));
     Replacement replacement(wider, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);

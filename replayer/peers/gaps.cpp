@@ -6,6 +6,7 @@
 #include "replayer/order.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -126,6 +127,52 @@ Gap Gaps::measure(std::size_t i)
     if (i < location_->counted.size())
         gap.counted = location_->counted[i];
     return gap;
+}
+
+Gap Gaps::measure_behind_first(std::size_t i, const BetweenPolls& is_between_polls)
+{
+    Gap gap = measure(i);
+    if (is_between_polls(place(i)))
+        gap.ns -= std::exchange(gap.blocked, 0);
+    return gap;
+}
+
+/// Of those that are whole.
+void Gaps::sum_up_blocks(const BetweenPolls& is_between_polls)
+{
+    for (std::size_t first = 0; first + block <= end_; first += block) {
+        Gap sum = measure_behind_first(first, is_between_polls);
+        for (std::size_t i = first + 1; i < first + block; ++i)
+            sum.add(measure_behind_first(i, is_between_polls));
+        blocks_.push_back(sum);
+    }
+    for (std::size_t first = 0; first + block <= blocks_.size(); first += block) {
+        Gap sum = blocks_[first];
+        for (std::size_t i = first + 1; i < first + block; ++i)
+            sum.add(blocks_[i]);
+        large_blocks_.push_back(sum);
+    }
+}
+
+Gap Gaps::measure_span(std::size_t first, std::size_t end, const BetweenPolls& is_between_polls)
+{
+    constexpr std::size_t large = block * block;
+    if (end - first > 2 * block && blocks_.empty())
+        sum_up_blocks(is_between_polls);
+    Gap sum = measure(first);
+    for (std::size_t i = first + 1; i < end;) {
+        if (i % large == 0 && i + large <= end) {
+            sum.add(large_blocks_[i / large]);
+            i += large;
+        } else if (i % block == 0 && i + block <= end && !blocks_.empty()) {
+            sum.add(blocks_[i / block]);
+            i += block;
+        } else {
+            sum.add(measure_behind_first(i, is_between_polls));
+            ++i;
+        }
+    }
+    return sum;
 }
 
 }  // namespace critpath::replayer

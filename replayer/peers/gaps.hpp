@@ -31,6 +31,20 @@ struct GapPlace {
     }
 };
 
+/// Whether a gap lies between two polls, which may be all that its process does while it waits.
+class BetweenPolls
+{
+public:
+    explicit BetweenPolls(const model::Definitions& definitions);
+    [[nodiscard]] bool operator()(GapPlace place) const
+    {
+        return place.before.valid() && is_poll_[place.before.value] && is_poll_[place.after.value];
+    }
+
+private:
+    std::vector<bool> is_poll_;  // by ContextId
+};
+
 /// The gaps of one process. Gap i lies before call i: points are no calls, and what is entered behind the
 /// end of the application or of a recording is none. Must not outlive the trace, nor `same`.
 class Gaps
@@ -64,6 +78,9 @@ public:
     /// Of [begin, end), when the thread had a processor, ns.
     [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end);
     [[nodiscard]] Gap measure(std::size_t i);
+    /// Of [first, end), one at least, as if they were one. Who is blocked between two polls only waits with them, most
+    /// likely: behind the first gap that counts as no time.
+    [[nodiscard]] Gap measure_span(std::size_t first, std::size_t end, const BetweenPolls& is_between_polls);
 
     [[nodiscard]] const model::LocationTrace& location() const { return *location_; }
 
@@ -77,6 +94,10 @@ private:
     }
     [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end, std::int64_t ns);
     [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
+    [[nodiscard]] Gap measure_behind_first(std::size_t i, const BetweenPolls& is_between_polls);
+    void sum_up_blocks(const BetweenPolls& is_between_polls);
+
+    static constexpr std::size_t block = 64;
 
     const model::LocationTrace* location_;
     const SameCalls* same_;
@@ -85,20 +106,9 @@ private:
     bool has_page_faults_;
     // Where the last answers were: questions come mostly in the order of time.
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
-};
-
-/// Whether a gap lies between two polls, which may be all that its process does while it waits.
-class BetweenPolls
-{
-public:
-    explicit BetweenPolls(const model::Definitions& definitions);
-    [[nodiscard]] bool operator()(GapPlace place) const
-    {
-        return place.before.valid() && is_poll_[place.before.value] && is_poll_[place.after.value];
-    }
-
-private:
-    std::vector<bool> is_poll_;  // by ContextId
+    // As measure_behind_first(), of so many gaps, and of so many of these, which are many where a rank polls: spans may
+    // be as long as the run, and several share what is in them. Empty: none was so long.
+    std::vector<Gap> blocks_, large_blocks_;
 };
 
 /// A gap, as far as it is on the path.

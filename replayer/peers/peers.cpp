@@ -204,8 +204,8 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                     chosen.totals[place][p].gaps += 1;
                     const auto stands_for = draw.stands_for(place, next->ns, replay.processes[p].process, occurrence);
                     if (stands_for > 0)
-                        chosen.on_path[p].push_back({next->ns, place, occurrence, stands_for,
-                                                     static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i)});
+                        chosen.on_path[p].push_back(
+                            {next->ns, place, occurrence, stands_for, static_cast<std::uint32_t>(i)});
                 }
             }
             if (is_on_path) {

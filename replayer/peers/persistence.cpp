@@ -192,10 +192,11 @@ private:
 
     [[nodiscard]] std::int64_t time_of(std::size_t p, std::size_t occurrence)
     {
-        const std::uint32_t entry = lists_[p][occurrence];
-        if (chosen_.spans.empty() && time_ == Time::All)
-            return gaps_[p].recorded(gaps_[p].begin_of(entry), gaps_[p].end_of(entry));
-        const Gap gap = chosen_.measure(place_, gaps_[p], entry);
+        if (chosen_.spans == nullptr && time_ == Time::All) {
+            const std::uint32_t gap = lists_[p][occurrence];
+            return gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
+        }
+        const Gap gap = chosen_.measure(place_, p, gaps_[p], occurrence);
         return time_ == Time::All ? gap.ns : gap.time() - gap.runnable() + gap.on_processor();
     }
 
@@ -218,7 +219,7 @@ private:
                 logs_.push_back(fixed_log(ns));
                 flat[3 * i] += logs_.back();
                 flat[3 * i + 1] += ns;
-                flat[3 * i + 2] += chosen_.is_there(place_, gaps_[p], lists_[p][looked_at[i]]) ? 1 : 0;
+                flat[3 * i + 2] += chosen_.is_there(place_, p, looked_at[i]) ? 1 : 0;
             }
             flat.back() += 1;
         });

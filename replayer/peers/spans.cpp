@@ -44,24 +44,4 @@ Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameC
     calls_ = std::move(calls);
 }
 
-Spans Spans::laps(model::ContextId call) const
-{
-    Spans result = *this;
-    result.lap_ = call;
-    return result;
-}
-
-Gap Spans::measure(Gaps& gaps, std::size_t first) const
-{
-    const std::size_t behind = end(gaps, first);
-    Gap sum = gaps.measure(first);
-    for (std::size_t i = first + 1; i < behind; ++i) {
-        Gap gap = gaps.measure(i);
-        if (calls_->is_between_polls(gaps.place(i)))
-            gap.ns -= std::exchange(gap.blocked, 0);
-        sum.add(gap);
-    }
-    return sum;
-}
-
 }  // namespace critpath::replayer

@@ -3,8 +3,7 @@
 //
 // Owns the spans of the owned processes: what a process' first thread does between two calls that may wait for others.
 // Calls that may not, such as MPI_Irecv and MPI_Test, divide a span into gaps. Other ranks may make them elsewhere, or
-// not at all, and have the same work on the other side of them. Laps are spans of another kind: from one of the calls
-// at one place to the next of these, whatever calls are between.
+// not at all, and have the same work on the other side of them.
 #pragma once
 
 #include "replayer/peers/gaps.hpp"
@@ -26,10 +25,8 @@ struct Span {
 class Spans
 {
 public:
-    /// Between calls that can wait. Collective over `replay.comm`.
+    /// Collective over `replay.comm`.
     Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same);
-    /// From `call` to the next, as meeting() has it.
-    [[nodiscard]] Spans laps(model::ContextId call) const;
 
     /// The end of the one that begins with the gap `first`.
     [[nodiscard]] std::size_t end(const Gaps& gaps, std::size_t first) const
@@ -60,9 +57,11 @@ public:
         return {meeting(gaps.place(first).before), meeting(gaps.place(end(gaps, gap) - 1).after)};
     }
 
-    /// All that is done in the one that begins with the gap `first`. Who is blocked between two polls only waits with
-    /// them, most likely.
-    [[nodiscard]] Gap measure(Gaps& gaps, std::size_t first) const;
+    /// All that is done in [first, end).
+    [[nodiscard]] Gap measure(Gaps& gaps, std::size_t first, std::size_t end) const
+    {
+        return gaps.measure_span(first, end, calls_->is_between_polls);
+    }
 
     /// The call that stands for all that have met in a collective, whatever functions they are made in. `call`: as
     /// places have it.
@@ -84,13 +83,9 @@ private:
         BetweenPolls is_between_polls;
     };
 
-    [[nodiscard]] bool is_bound(model::ContextId call) const
-    {
-        return lap_.valid() ? meeting(call) == lap_ : calls_->can_wait[call.value];
-    }
+    [[nodiscard]] bool is_bound(model::ContextId call) const { return calls_->can_wait[call.value]; }
 
     std::shared_ptr<const Calls> calls_;
-    model::ContextId lap_ = model::ContextId::none();  // none: spans end with each call that can wait
 };
 
 }  // namespace critpath::replayer
