@@ -207,9 +207,12 @@ EventAmount amount_of(const CountInterval& interval, std::int64_t count, std::in
     const std::int64_t ns = interval.has(CountInterval::no_processor) ? 0 : end - begin;
     if (!is_known || count == model::unknown_count)
         return {0, ns, 0, 0};
-    // So that the parts of a count are the whole.
+    // So that the parts of a count are the whole. Mostly, both numbers are small: then it takes less time.
+    constexpr std::int64_t small = std::int64_t{1} << 31;
+    const bool are_small = count >= 0 && count < small && interval.ns < small;
     const auto until = [&](std::int64_t time) {
-        return static_cast<std::int64_t>(Wide{count} * (time - interval.begin) / interval.ns);
+        const std::int64_t since = time - interval.begin;
+        return are_small ? count * since / interval.ns : static_cast<std::int64_t>(Wide{count} * since / interval.ns);
     };
     const std::int64_t part = count == 0 ? 0 : until(end) - until(begin);
     return {part, ns, ns, interval.has(CountInterval::scaled) ? ns : 0, weighted(interval, count, part)};

@@ -78,17 +78,22 @@ void CountDivider::finish()
     for (ThreadCounts* counts : threads)
         counts->move_to(tally_.counts);
     threads_.clear();
+    last_thread_ = nullptr;
 }
 
 ThreadCounts& CountDivider::thread(LocationId location)
 {
+    if (last_thread_ != nullptr && last_location_ == location)
+        return *last_thread_;
     auto at = threads_.find(location);
     if (at == threads_.end())
         at = threads_
                  .emplace(std::piecewise_construct, std::tuple(location),
                           std::forward_as_tuple(replay_, code_, run_, location))
                  .first;
-    return at->second;
+    last_thread_ = &at->second;
+    last_location_ = location;
+    return *last_thread_;
 }
 
 std::vector<EventAmount>& CountDivider::amounts(Place place, std::uint32_t process)

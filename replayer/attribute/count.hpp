@@ -50,6 +50,8 @@ private:
     CountPlaceNumbers numbers_;
     Tally& tally_;
     std::map<model::LocationId, ThreadCounts> threads_;
+    ThreadCounts* last_thread_ = nullptr;  // that was asked for
+    model::LocationId last_location_ = model::LocationId::none();
 };
 
 }  // namespace critpath::replayer

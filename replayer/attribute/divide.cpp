@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/divide.hpp"
 
+#include "replayer/order.hpp"
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -112,9 +114,12 @@ void PathDivider::add_computation(const Segment& segment)
         return left;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
-    for (auto s = std::ranges::lower_bound(location.samples, stretch.begin, {}, &Sample::time);
-         s != location.samples.end() && s->time < stretch.end; ++s)
-        add_sample(stretch, *s);
+    const auto& samples = location.samples;
+    std::size_t& near = near_[location.location].sample;
+    near = count_first(
+        samples.size(), [&](std::size_t s) { return samples[s].time < stretch.begin; }, near);
+    for (std::size_t s = near; s < samples.size() && samples[s].time < stretch.end; ++s)
+        add_sample(stretch, samples[s]);
 }
 
 void PathDivider::add_call(const Segment& segment)
@@ -144,9 +149,11 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
 {
     std::int64_t sum = 0;
     const std::vector<OffProcessor>& all = stretch.location.off;
-    for (auto off = std::ranges::upper_bound(all, stretch.begin, {}, &OffProcessor::end);
-         off != all.end() && off->begin < stretch.end; ++off)
-        sum += add(*off, std::max(stretch.begin, off->begin), std::min(stretch.end, off->end));
+    std::size_t& near = near_[stretch.location.location].off;
+    near = count_first(
+        all.size(), [&](std::size_t i) { return all[i].end <= stretch.begin; }, near);
+    for (std::size_t i = near; i < all.size() && all[i].begin < stretch.end; ++i)
+        sum += add(all[i], std::max(stretch.begin, all[i].begin), std::min(stretch.end, all[i].end));
     return sum;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/model/attribution.hpp"
 #include "replayer/attribute/count.hpp"
+#include "replayer/attribute/recent_map.hpp"
 #include "replayer/attribute/sample_weights.hpp"
 #include "replayer/attribute/surroundings.hpp"
 #include "replayer/attribute/tally.hpp"
@@ -129,6 +130,14 @@ private:
     const SampledCode& code_;
     const SampleWeights& weights_;
     model::Ns origin_;
+    /// Where the last segment of a location was: those of one come in the order of time.
+    struct Near {
+        std::size_t off = 0, sample = 0;
+    };
+    struct ByLocation {
+        std::size_t operator()(model::LocationId location) const { return location.value; }
+    };
+    RecentMap<model::LocationId, Near, ByLocation> near_;
     CountDivider& counter_;
     Tally& tally_;
 };

@@ -89,6 +89,8 @@ struct OfProcess {
 
     SlotSum& at(std::size_t slot)
     {
+        if (!on_path.empty() && on_path.back().slot == slot)  // as mostly, for time goes on
+            return on_path.back();
         const auto found = std::ranges::lower_bound(on_path, slot, {}, &SlotSum::slot);
         return found != on_path.end() && found->slot == slot ? *found : *on_path.insert(found, {slot, {}});
     }

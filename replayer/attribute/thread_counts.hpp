@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -109,12 +110,14 @@ public:
     void for_each(model::Ns begin, model::Ns end, Visit visit)
     {
         make_until(begin, end);
-        while (next_ < intervals_.size() && intervals_.interval(next_).end() <= (begin - run_.begin).count())
+        const std::int64_t from = (begin - run_.begin).count(), until = (end - run_.begin).count();
+        while (next_ < intervals_.size() && interval(next_).end() <= from)
             ++next_;
-        for (std::size_t i = next_; i < intervals_.size(); ++i)
-            if (const model::CountInterval interval = intervals_.interval(i);
-                interval.begin < (end - run_.begin).count())
-                visit(interval, intervals_.counts(i));
+        for (std::size_t i = next_; i < intervals_.size() && interval(i).begin < until; ++i) {
+            visit(interval(i), intervals_.counts(i));
+            if (interval(i).end() >= until)
+                return;
+        }
     }
 
     void add_moment(const model::CountInterval& moment, std::span<const std::int64_t> counts);
@@ -130,6 +133,13 @@ private:
         model::Ns since, until;
     };
 
+    /// The one that was asked for last is kept: many segments are shorter.
+    const model::CountInterval& interval(std::size_t i)
+    {
+        if (std::exchange(kept_index_, i) != i)
+            kept_ = intervals_.interval(i);
+        return kept_;
+    }
     void make_until(model::Ns begin, model::Ns end);
     model::Ns make_at(model::Ns time);
     [[nodiscard]] Stretch stretch_at(model::Ns time);
@@ -146,7 +156,9 @@ private:
     std::uint32_t process_;
     CountBlocks intervals_;
     model::CountTable moments_;
-    std::size_t next_ = 0;                  // of the intervals: the first that may still meet what is asked for
+    std::size_t next_ = 0;  // of the intervals: the first that may still meet what is asked for
+    model::CountInterval kept_{};
+    std::size_t kept_index_ = SIZE_MAX;
     model::Ns made_;                        // until here there are intervals of what the path has something of
     std::vector<std::int64_t> off_before_;  // ns without a processor, until each of LocationTrace::off
     std::size_t near_off_ = 0, near_sample_ = 0;

@@ -152,7 +152,7 @@ TEST(SampleWeights, PlacesWithFewSamplesAreOne)
     for (int place = 0; place < places; ++place) {
         p[0].called_from({"main", "step" + std::to_string(place)}, 0x100U + static_cast<unsigned>(place));
         if (place % 4 == 0)
-            p[0].sample(time + 500, "f" + std::to_string(place), 4000);
+            p[0].sample(time + 500, std::string("f").append(std::to_string(place)), 4000);
         time += 1000;
         p[0].collective(FunctionId::MPI_Barrier, {time, time + 1});
         time += 1;
