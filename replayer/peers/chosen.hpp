@@ -173,7 +173,7 @@ public:
     /// At the same places, those of a Chosen.
     explicit SameWork(const std::vector<GapPlace>& places) : places_(places), is_asked_(places.size(), true) {}
     /// In spans between the same calls; of places for which none are added nothing is asked. `spans` lives as long.
-    SameWork(std::size_t places, const Spans& spans) : places_(places), is_asked_(places, false), spans_(&spans) {}
+    SameWork(std::size_t places, const Spans& spans, const std::vector<Gaps>& gaps);
     void add(std::size_t place, GapPlace bounds)
     {
         places_[place] = bounds;
@@ -181,16 +181,21 @@ public:
     }
 
     [[nodiscard]] bool is_asked(std::size_t place) const { return is_asked_[place]; }
-    /// Whether that of a gap of another process is.
-    [[nodiscard]] bool is_there(std::size_t place, const Gaps& gaps, std::size_t gap) const
+    /// Whether that of a gap of another process is; `p`: its index into Replay::processes.
+    [[nodiscard]] bool is_there(std::size_t place, std::size_t p, const Gaps& gaps, std::size_t gap) const
     {
-        return (spans_ == nullptr ? gaps.place(gap) : spans_->around(gaps, gap)) == places_[place];
+        return (spans_ == nullptr ? gaps.place(gap) : bounds_around(p, gaps, gap)) == places_[place];
     }
 
 private:
+    [[nodiscard]] GapPlace bounds_around(std::size_t p, const Gaps& gaps, std::size_t gap) const;
+
     std::vector<GapPlace> places_;
     std::vector<bool> is_asked_;
     const Spans* spans_ = nullptr;
+    // By index into Replay::processes: where their spans begin, which may be as long as the run, and are asked for in
+    // any order.
+    std::vector<std::vector<std::uint32_t>> begins_;
 };
 
 /// By place. While the process on the path lacks a processor, in a gap or before it in a call that could have been

@@ -184,7 +184,7 @@ void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, c
     if (!is_doubtful || replay.definitions.processes.size() < 2)
         return;
     const Spans spans(replay, predecessors, same);
-    SameWork same_work(places.size(), spans);
+    SameWork same_work(places.size(), spans, gaps);
     compare_by_one_call(replay, same, spans, gaps, chosen, places, found, same_work);
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)

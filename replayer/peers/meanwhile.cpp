@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace critpath::replayer
@@ -59,7 +60,8 @@ std::int64_t work_in(Gaps& gaps, std::size_t gap, std::int64_t ns, bool is_betwe
 }
 
 /// What the first thread works meanwhile.
-Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment, const SameWork& same)
+Work at_work(std::size_t p, Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment,
+             const SameWork& same)
 {
     const model::Ns begin{moment.begin}, end{moment.end};
     Work work;
@@ -67,7 +69,7 @@ Work at_work(Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& mom
         const std::int64_t recorded = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
         const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(gaps.place(i)));
         work.ns += ns;
-        work.there += ns > 0 && same.is_there(moment.place, gaps, i) ? ns : 0;
+        work.there += ns > 0 && same.is_there(moment.place, p, gaps, i) ? ns : 0;
     }
     return work;
 }
@@ -184,7 +186,7 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
             const Moment& moment = moments[i];
             if (moment.process == replay.processes[p].process.value)
                 continue;
-            const Work work = at_work(gaps[p], is_between_polls, moment, same);
+            const Work work = at_work(p, gaps[p], is_between_polls, moment, same);
             sums[work_numbers * i] += work.ns;
             sums[work_numbers * i + 1] += work.there;
             sums[work_numbers * i + 2] += chosen.gaps(moment.place)[p].empty() ? 0 : work.ns;
@@ -193,6 +195,20 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
 }
 
 }  // namespace
+
+SameWork::SameWork(std::size_t places, const Spans& spans, const std::vector<Gaps>& gaps)
+    : places_(places), is_asked_(places, false), spans_(&spans), begins_(gaps.size())
+{
+    for (std::size_t p = 0; p < gaps.size(); ++p)
+        spans.for_each(gaps[p],
+                       [&](const Span& span) { begins_[p].push_back(static_cast<std::uint32_t>(span.first)); });
+}
+
+GapPlace SameWork::bounds_around(std::size_t p, const Gaps& gaps, std::size_t gap) const
+{
+    const auto next = std::ranges::upper_bound(begins_[p], gap);
+    return spans_->bounds(gaps, *std::prev(next), next == begins_[p].end() ? gaps.end() : *next);
+}
 
 std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
                                       const Chosen& chosen, const SameWork& same)

@@ -43,18 +43,15 @@ public:
     {
         for (std::size_t first = 0; first < gaps.end();) {
             const std::size_t behind = end(gaps, first);
-            visit(Span{first, behind, {meeting(gaps.place(first).before), meeting(gaps.place(behind - 1).after)}});
+            visit(Span{first, behind, bounds(gaps, first, behind)});
             first = behind;
         }
     }
 
-    /// The calls before and behind the one that the gap is in, as meeting() has them.
-    [[nodiscard]] GapPlace around(const Gaps& gaps, std::size_t gap) const
+    /// The calls around the one of these gaps, as meeting() has them.
+    [[nodiscard]] GapPlace bounds(const Gaps& gaps, std::size_t first, std::size_t end) const
     {
-        std::size_t first = gap;
-        while (first > 0 && !is_bound(gaps.place(first).before))
-            --first;
-        return {meeting(gaps.place(first).before), meeting(gaps.place(end(gaps, gap) - 1).after)};
+        return {meeting(gaps.place(first).before), meeting(gaps.place(end - 1).after)};
     }
 
     /// All that is done in [first, end).
