@@ -28,6 +28,7 @@ enum class ComparedBy : std::int64_t {
     CallAfter,   // in spans (replayer/peers/spans.hpp) in front of the same call, whatever call they come from
     CallBefore,  // in spans behind the same call, whatever call they lead to
     Lap,         // from one call at the same place to the next, whatever calls are between
+    Meetings,    // between the same two collectives, whatever calls are between: the path waits in none of these
 };
 
 /// A rank with one of so many parts of what takes longer in a stretch, or more, is worth a word of its own.

@@ -176,6 +176,32 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
     return result;
 }
 
+std::vector<bool> waits_in_none(const Replay& replay, const Predecessors& predecessors, const std::vector<Gaps>& gaps,
+                                const Chosen& chosen, const Spans& spans, const std::vector<std::size_t>& places)
+{
+    const Seeker seeker(gaps, chosen, spans, places);
+    std::vector<std::int64_t> more(places.size(), 0);  // ns without a wait, less those with one
+    for (std::size_t p = 0; p < gaps.size(); ++p) {
+        if (predecessors.processes[p].empty())
+            continue;
+        const JumpList jumps(predecessors.processes[p].front().jumps, gaps[p].location());
+        std::size_t near = 0;
+        seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
+            bool has_waited = false;
+            if (span.end - span.first > 1) {
+                near = jumps.before({gaps[p].call_before(span.first + 1)}, near);
+                has_waited = jumps.before({gaps[p].call_before(span.end - 1) + 1}, near) > near;
+            }
+            more[i] += (has_waited ? -1 : 1) * on_path.ns * on_path.stands_for;
+        });
+    }
+    MPI_Allreduce(MPI_IN_PLACE, more.data(), static_cast<int>(more.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    std::vector<bool> result;
+    for (const std::int64_t ns : more)
+        result.push_back(ns > 0);
+    return result;
+}
+
 std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, const SameCalls& same,
                                              GapPlace bounds, const model::Stretch& after, const model::Stretch& before)
 {

@@ -154,6 +154,11 @@ struct ByOneCall {
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
                       const std::vector<std::size_t>& places);
 
+/// By index into `places`: whether, of most of what is on the path there, the process waits in no call of the span that
+/// it is in. Collective over `replay.comm`.
+std::vector<bool> waits_in_none(const Replay& replay, const Predecessors& predecessors, const std::vector<Gaps>& gaps,
+                                const Chosen& chosen, const Spans& spans, const std::vector<std::size_t>& places);
+
 /// The laps that gaps on the path at `places` are in, for each of these twice: from the call behind them to the next,
 /// and from the call before them. Entry 2 i + 1 is `places[i]` by its call before.
 Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
@@ -162,7 +167,7 @@ Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& 
 /// Parts of the time on the path; the mean of the other processes.
 struct Meanwhile {
     double at_work = 0;   // they work, wherever they are in the program
-    double there = 0;     // of that, the same, as SameWork tells
+    double there = 0;     // of that, the same, if SameWork tells
     double of_peers = 0;  // as at_work, of those that come to the place, if any does
 };
 
@@ -170,39 +175,48 @@ struct Meanwhile {
 class SameWork
 {
 public:
-    /// At the same places, those of a Chosen.
-    explicit SameWork(const std::vector<GapPlace>& places) : places_(places), is_asked_(places.size(), true) {}
-    /// In spans between the same calls; of places for which none are added nothing is asked. `spans` lives as long.
-    SameWork(std::size_t places, const Spans& spans, const std::vector<Gaps>& gaps);
-    void add(std::size_t place, GapPlace bounds)
-    {
-        places_[place] = bounds;
-        is_asked_[place] = true;
-    }
+    /// `spans`: between calls that can wait; `meetings`: between collectives. Of places for which none are added
+    /// nothing is asked.
+    SameWork(std::size_t places, const Spans& spans, const Spans& meetings, const std::vector<Gaps>& gaps);
+    /// `calls` are around the gaps there, or around the spans that these are in. If one of them is a collective, all
+    /// that leads to it, or comes behind it, is the same, whatever the other one is; if both are, all between them.
+    void add(std::size_t place, GapPlace calls, const model::Definitions& definitions);
 
-    [[nodiscard]] bool is_asked(std::size_t place) const { return is_asked_[place]; }
+    [[nodiscard]] bool is_asked(std::size_t place) const { return same_[place].what != What::Nothing; }
     /// Whether that of a gap of another process is; `p`: its index into Replay::processes.
-    [[nodiscard]] bool is_there(std::size_t place, std::size_t p, const Gaps& gaps, std::size_t gap) const
-    {
-        return (spans_ == nullptr ? gaps.place(gap) : bounds_around(p, gaps, gap)) == places_[place];
-    }
+    [[nodiscard]] bool is_there(std::size_t place, std::size_t p, const Gaps& gaps, std::size_t gap) const;
 
 private:
-    [[nodiscard]] GapPlace bounds_around(std::size_t p, const Gaps& gaps, std::size_t gap) const;
+    enum class What {
+        Nothing,
+        Gap,
+        SpanTo,
+        SpanFrom,
+        Region,  // between two collectives
+    };
+    struct Same {
+        What what = What::Nothing;
+        GapPlace calls{};
+    };
+    /// Spans may be as long as the run, and are asked for in any order.
+    struct Begins {
+        const Spans* spans;
+        std::vector<std::vector<std::uint32_t>> of_process;  // by index into Replay::processes
 
-    std::vector<GapPlace> places_;
-    std::vector<bool> is_asked_;
-    const Spans* spans_ = nullptr;
-    // By index into Replay::processes: where their spans begin, which may be as long as the run, and are asked for in
-    // any order.
-    std::vector<std::vector<std::uint32_t>> begins_;
+        Begins(const Spans& spans, const std::vector<Gaps>& gaps);
+        [[nodiscard]] GapPlace around(std::size_t p, const Gaps& gaps, std::size_t gap) const;
+    };
+
+    std::vector<Same> same_;  // by place
+    Begins begins_, begins_of_regions_;
 };
 
-/// By place. While the process on the path lacks a processor, in a gap or before it in a call that could have been
+/// By place; `same`: of which places, and what else the others do there; or null, of all that they work. While the
+/// process on the path lacks a processor, in a gap or before it in a call that could have been
 /// over, the others have that much more time to work. Of many gaps on the path some are drawn. Collective over
 /// `replay.comm`; the same on all processes.
 std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                      const Chosen& chosen, const SameWork& same);
+                                      const Chosen& chosen, const SameWork* same);
 
 /// The place has peers for half of what is on the path, at least.
 inline bool has_peers(const model::Stretch& sums)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 namespace critpath::replayer
@@ -108,20 +109,22 @@ bool all_meet_at(GapPlace bounds, const model::Definitions& definitions)
     return is_collective(definitions, bounds.before) && is_collective(definitions, bounds.after);
 }
 
-/// Those without peers, and those that calls which cannot wait divide. Adds spans at whose ends all meet to
-/// `same_work`. Collective.
-void compare_by_one_call(const Replay& replay, const SameCalls& same, const Spans& spans, std::vector<Gaps>& gaps,
-                         const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found, SameWork& same_work)
+/// Those without peers, and those that calls which cannot wait divide. Returns, of those that are compared so, the
+/// calls around most spans, by place. Collective.
+std::map<std::size_t, GapPlace> compare_by_one_call(const Replay& replay, const SameCalls& same, const Spans& spans,
+                                                    std::vector<Gaps>& gaps, const Chosen& chosen,
+                                                    const std::vector<GapPlace>& places, Sums& found)
 {
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (!has_peers(found.stretches[i]) || (is_much_longer(beside(found, i)) && spans.are_parts(places[i])))
             doubtful.push_back(i);
     if (doubtful.empty())
-        return;
+        return {};
     const ByOneCall by_calls = by_one_call(replay, gaps, chosen, spans, doubtful);
     Sums wider = sum_up(replay, gaps, by_calls.spans);
     Replacement replacement(wider, found);
+    std::map<std::size_t, GapPlace> bounds;
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t place = doubtful[i];
         const auto by = choose_call(replay.definitions, same, by_calls.bounds[i], wider.stretches[2 * i],
@@ -133,11 +136,37 @@ void compare_by_one_call(const Replay& replay, const SameCalls& same, const Span
         if (!has_peers(of_gaps.sums) || have_work_elsewhere(of_gaps, of_spans) ||
             (of_spans.longer.ns > of_gaps.longer.ns && have_other_work(of_gaps, of_spans))) {
             replacement.replace(place, entry, *by);
-            if (all_meet_at(by_calls.bounds[i], replay.definitions))
-                same_work.add(place, by_calls.bounds[i]);
+            bounds[place] = by_calls.bounds[i];
         }
     }
     replacement.finish();
+    return bounds;
+}
+
+/// What is done between two collectives.
+struct Regions {
+    std::map<std::size_t, std::size_t> entries;  // of the sums, by place
+    Sums sums;
+};
+
+/// Those of places where all meet in front of the calls around them and behind these, and the path waits in none of the
+/// calls between: a message that is sent on the way divides the work of the rank that sends it, and not that of the
+/// others. Collective.
+Regions find_regions(const Replay& replay, const Predecessors& predecessors, const Spans& meetings,
+                     std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<std::size_t>& places)
+{
+    if (places.empty())
+        return {};
+    const std::vector<bool> is_one = waits_in_none(replay, predecessors, gaps, chosen, meetings, places);
+    const ByOneCall by_meetings = by_one_call(replay, gaps, chosen, meetings, places);
+    Regions result{{}, sum_up(replay, gaps, by_meetings.spans)};
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t entry = 2 * i;  // those that lead to the same collective come from the same one, too
+        if (is_one[i] && all_meet_at(by_meetings.bounds[i], replay.definitions) &&
+            has_peers(result.sums.stretches[entry]))
+            result.entries[places[i]] = entry;
+    }
+    return result;
 }
 
 /// Whether laps fit with what the others do meanwhile: who works while they wait is waited for, whatever they do at
@@ -155,54 +184,65 @@ bool fit(const Beside& laps, const Meanwhile& others, std::size_t processes)
 
 /// Those whose peers come by the same calls as often, and do other things between them: in a ring, the one that sends
 /// first works before it sends, and the others before they receive. `others`, by index in `doubtful`: none where these
-/// do all of it elsewhere, since they do not come by between the same two calls. Collective.
+/// do all of it elsewhere, since they do not come by between the same two calls. If there is a region for such a place,
+/// that comes in place of the lap. Collective.
 void compare_by_lap(const Replay& replay, const Spans& spans, std::vector<Gaps>& gaps, const Chosen& chosen,
                     const std::vector<GapPlace>& places, const std::vector<std::size_t>& doubtful,
-                    const std::vector<std::optional<Meanwhile>>& others, Sums& found)
+                    const std::vector<std::optional<Meanwhile>>& others, Regions& regions, Sums& found)
 {
     Sums wider = sum_up(replay, gaps, by_lap(gaps, chosen, spans, doubtful, places));
-    Replacement replacement(wider, found);
+    Replacement replacement(wider, found), by_regions(regions.sums, found);
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
         const std::size_t entry = 2 * i + (has_peers(wider.stretches[2 * i]) ? 0 : 1);
         const Beside of_gaps = beside(found, doubtful[i]), of_laps = beside(wider, entry);
         if (has_peers(of_laps.sums) && (!others[i] || fit(of_laps, *others[i], replay.definitions.processes.size())) &&
-            (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps)))
-            replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
+            (have_work_elsewhere(of_gaps, of_laps) || have_other_work(of_gaps, of_laps))) {
+            if (const auto region = regions.entries.find(doubtful[i]); region != regions.entries.end())
+                by_regions.replace(doubtful[i], region->second, model::ComparedBy::Meetings);
+            else
+                replacement.replace(doubtful[i], entry, model::ComparedBy::Lap);
+        }
     }
     replacement.finish();
+    by_regions.finish();
 }
 
 }  // namespace
 
 void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
-                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places,
-                       const std::vector<Meanwhile>& meanwhile, Sums& found)
+                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found)
 {
     bool is_doubtful = false;
     for (std::size_t i = 0; i < places.size(); ++i)
         is_doubtful = is_doubtful || !has_peers(found.stretches[i]) || is_much_longer(beside(found, i));
     if (!is_doubtful || replay.definitions.processes.size() < 2)
         return;
-    const Spans spans(replay, predecessors, same);
-    SameWork same_work(places.size(), spans, gaps);
-    compare_by_one_call(replay, same, spans, gaps, chosen, places, found, same_work);
+    const Spans spans(replay, predecessors, same), meetings = spans.between_meetings();
+    const std::map<std::size_t, GapPlace> bounds =
+        compare_by_one_call(replay, same, spans, gaps, chosen, places, found);
     std::vector<std::size_t> doubtful;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (is_much_longer(beside(found, i)))
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
-    std::vector<Meanwhile> of_spans;
-    if (std::ranges::any_of(doubtful, [&](std::size_t place) { return same_work.is_asked(place); }))
-        of_spans = others_at_work(replay, predecessors, gaps, chosen, same_work);
-    std::vector<std::optional<Meanwhile>> others;
+    SameWork same_work(places.size(), spans, meetings, gaps);
+    std::vector<std::size_t> divided;
     for (const std::size_t place : doubtful) {
-        if (model::ComparedBy{found.stretches[place].compared_by} == model::ComparedBy::BothCalls)
-            others.emplace_back(meanwhile[place]);
+        const auto calls = bounds.find(place);
+        if (calls == bounds.end())
+            same_work.add(place, places[place], replay.definitions);
+        else if (all_meet_at(calls->second, replay.definitions))
+            same_work.add(place, calls->second, replay.definitions);
         else
-            others.push_back(same_work.is_asked(place) ? std::optional(of_spans[place]) : std::nullopt);
+            divided.push_back(place);
     }
-    compare_by_lap(replay, spans, gaps, chosen, places, doubtful, others, found);
+    const std::vector<Meanwhile> meanwhile = others_at_work(replay, predecessors, gaps, chosen, &same_work);
+    std::vector<std::optional<Meanwhile>> others;
+    for (const std::size_t place : doubtful)
+        others.push_back(same_work.is_asked(place) ? std::optional(meanwhile[place]) : std::nullopt);
+    Regions regions = find_regions(replay, predecessors, meetings, gaps, chosen, divided);
+    compare_by_lap(replay, spans, gaps, chosen, places, doubtful, others, regions, found);
 }
 
 }  // namespace critpath::replayer

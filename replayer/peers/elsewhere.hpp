@@ -13,9 +13,8 @@
 namespace critpath::replayer
 {
 
-/// Replaces what is known of such places. `places`, `meanwhile`: those of `chosen`. Collective over `replay.comm`.
+/// Replaces what is known of such places. `places`: those of `chosen`. Collective over `replay.comm`.
 void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
-                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places,
-                       const std::vector<Meanwhile>& meanwhile, Sums& found);
+                       std::vector<Gaps>& gaps, const Chosen& chosen, const std::vector<GapPlace>& places, Sums& found);
 
 }  // namespace critpath::replayer

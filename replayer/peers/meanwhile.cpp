@@ -43,7 +43,7 @@ struct Sum {
 /// What processes work, ns.
 struct Work {
     std::int64_t ns = 0;
-    std::int64_t there = 0;     // of that, what the one on the path does
+    std::int64_t there = 0;     // of that, what the one on the path does, if that is asked
     std::int64_t of_peers = 0;  // of that, by who comes to the place
 };
 constexpr int work_numbers = static_cast<int>(sizeof(Work) / sizeof(std::int64_t));
@@ -61,7 +61,7 @@ std::int64_t work_in(Gaps& gaps, std::size_t gap, std::int64_t ns, bool is_betwe
 
 /// What the first thread works meanwhile.
 Work at_work(std::size_t p, Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment,
-             const SameWork& same)
+             const SameWork* same)
 {
     const model::Ns begin{moment.begin}, end{moment.end};
     Work work;
@@ -69,7 +69,7 @@ Work at_work(std::size_t p, Gaps& gaps, const BetweenPolls& is_between_polls, co
         const std::int64_t recorded = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
         const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(gaps.place(i)));
         work.ns += ns;
-        work.there += ns > 0 && same.is_there(moment.place, p, gaps, i) ? ns : 0;
+        work.there += ns > 0 && same != nullptr && same->is_there(moment.place, p, gaps, i) ? ns : 0;
     }
     return work;
 }
@@ -140,14 +140,14 @@ private:
 };
 
 std::vector<OwnMoment> own_moments(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                   const Chosen& chosen, const SameWork& same)
+                                   const Chosen& chosen, const SameWork* same)
 {
     const std::vector<std::int64_t> from = asked_from(replay, chosen);
     std::vector<OwnMoment> result;
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         PossibleBegins possible_begins(replay, predecessors, p, gaps[p]);
         for (const Chosen::OnPath& on_path : chosen.on_path[p]) {
-            if (!same.is_asked(on_path.place))
+            if (same != nullptr && !same->is_asked(on_path.place))
                 continue;
             const std::int64_t begin = gaps[p].begin_of(on_path.gap).count(), end = gaps[p].end_of(on_path.gap).count();
             const std::int64_t process = replay.processes[p].process.value;
@@ -177,7 +177,7 @@ std::vector<std::int64_t> processes_there(const Replay& replay, const Chosen& ch
 
 /// What all other processes work meanwhile: a Work for each moment.
 std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
-                                         std::vector<Gaps>& gaps, const Chosen& chosen, const SameWork& same,
+                                         std::vector<Gaps>& gaps, const Chosen& chosen, const SameWork* same,
                                          const BetweenPolls& is_between_polls)
 {
     std::vector<std::int64_t> sums(moments.size() * work_numbers, 0);
@@ -196,22 +196,58 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
 
 }  // namespace
 
-SameWork::SameWork(std::size_t places, const Spans& spans, const std::vector<Gaps>& gaps)
-    : places_(places), is_asked_(places, false), spans_(&spans), begins_(gaps.size())
+SameWork::Begins::Begins(const Spans& all, const std::vector<Gaps>& gaps) : spans(&all), of_process(gaps.size())
 {
     for (std::size_t p = 0; p < gaps.size(); ++p)
-        spans.for_each(gaps[p],
-                       [&](const Span& span) { begins_[p].push_back(static_cast<std::uint32_t>(span.first)); });
+        spans->for_each(gaps[p],
+                        [&](const Span& span) { of_process[p].push_back(static_cast<std::uint32_t>(span.first)); });
 }
 
-GapPlace SameWork::bounds_around(std::size_t p, const Gaps& gaps, std::size_t gap) const
+GapPlace SameWork::Begins::around(std::size_t p, const Gaps& gaps, std::size_t gap) const
 {
-    const auto next = std::ranges::upper_bound(begins_[p], gap);
-    return spans_->bounds(gaps, *std::prev(next), next == begins_[p].end() ? gaps.end() : *next);
+    const auto next = std::ranges::upper_bound(of_process[p], gap);
+    return spans->bounds(gaps, *std::prev(next), next == of_process[p].end() ? gaps.end() : *next);
+}
+
+SameWork::SameWork(std::size_t places, const Spans& spans, const Spans& meetings, const std::vector<Gaps>& gaps)
+    : same_(places), begins_(spans, gaps), begins_of_regions_(meetings, gaps)
+{
+}
+
+void SameWork::add(std::size_t place, GapPlace calls, const model::Definitions& definitions)
+{
+    const GapPlace met{begins_.spans->meeting(calls.before), begins_.spans->meeting(calls.after)};
+    const bool is_from = is_collective(definitions, calls.before), is_to = is_collective(definitions, calls.after);
+    if (is_from && is_to)
+        same_[place] = {What::Region, met};
+    else if (is_to)
+        same_[place] = {What::SpanTo, met};
+    else if (is_from)
+        same_[place] = {What::SpanFrom, met};
+    else
+        same_[place] = {What::Gap, calls};
+}
+
+bool SameWork::is_there(std::size_t place, std::size_t p, const Gaps& gaps, std::size_t gap) const
+{
+    const Same& same = same_[place];
+    switch (same.what) {
+    case What::Nothing:
+        break;
+    case What::Gap:
+        return gaps.place(gap) == same.calls;
+    case What::SpanTo:
+        return begins_.around(p, gaps, gap).after == same.calls.after;
+    case What::SpanFrom:
+        return begins_.around(p, gaps, gap).before == same.calls.before;
+    case What::Region:
+        return begins_of_regions_.around(p, gaps, gap) == same.calls;
+    }
+    return false;
 }
 
 std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& predecessors, std::vector<Gaps>& gaps,
-                                      const Chosen& chosen, const SameWork& same)
+                                      const Chosen& chosen, const SameWork* same)
 {
     if (replay.definitions.processes.size() < 2)
         return std::vector<Meanwhile>(chosen.places());

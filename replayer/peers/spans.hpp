@@ -28,6 +28,14 @@ public:
     /// Collective over `replay.comm`.
     Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same);
 
+    /// Between collectives only, in front of which and behind which all have met.
+    [[nodiscard]] Spans between_meetings() const
+    {
+        Spans result = *this;
+        result.is_bound_ = &calls_->is_collective;
+        return result;
+    }
+
     /// The end of the one that begins with the gap `first`.
     [[nodiscard]] std::size_t end(const Gaps& gaps, std::size_t first) const
     {
@@ -76,13 +84,15 @@ public:
 private:
     struct Calls {
         std::vector<bool> can_wait;          // by ContextId
+        std::vector<bool> is_collective;     // of those that can
         std::vector<std::uint32_t> meeting;  // likewise
         BetweenPolls is_between_polls;
     };
 
-    [[nodiscard]] bool is_bound(model::ContextId call) const { return calls_->can_wait[call.value]; }
+    [[nodiscard]] bool is_bound(model::ContextId call) const { return (*is_bound_)[call.value]; }
 
     std::shared_ptr<const Calls> calls_;
+    const std::vector<bool>* is_bound_;  // of these
 };
 
 }  // namespace critpath::replayer

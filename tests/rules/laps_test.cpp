@@ -98,10 +98,13 @@ TEST(Laps, TheEndsOfAPipelineAreNotMoreWork)
     p.finish(time + 1);
     const Replayed r = replay(p);
     EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
-    for (const model::Stretch& s : {stretch(r, "MPI_Barrier", "MPI_Send"), stretch(r, "MPI_Recv", "MPI_Barrier")}) {
-        EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap));
-        EXPECT_NEAR(times_of_peers(s), 1, 0.03);
-    }
+    const auto expect_as_much = [&](const char* before, const char* after, model::ComparedBy by) {
+        const model::Stretch s = stretch(r, before, after);
+        EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(by)) << before;
+        EXPECT_NEAR(times_of_peers(s), 1, 0.03) << before;
+    };
+    expect_as_much("MPI_Barrier", "MPI_Send", model::ComparedBy::Meetings);  // the first one waits for nobody
+    expect_as_much("MPI_Recv", "MPI_Barrier", model::ComparedBy::Lap);
 }
 
 /// Rank 0 works before the first operation of a step, the others behind it, and all wait for each other in both: in a
@@ -177,6 +180,67 @@ TEST(Laps, ACallThatWaitsForNobodyHidesNoWaiting)
             EXPECT_EQ(s.slowest_rank, 0);
         }
     }
+}
+
+/// The same, with a message in the middle that the other rank is there for, or that nobody receives: to send it waits
+/// for nobody. So it is one work that the first rank does, five times as much.
+TEST(Laps, AMessageThatWaitsForNobodyHidesNoWaiting)
+{
+    for (const bool is_received : {false, true}) {
+        Program p(2);
+        std::int64_t time = 10;
+        for (int step = 0; step < 20; ++step) {
+            const std::int64_t middle = time + 2002, end = middle + 2002;
+            for (int rank = 0; rank < 2; ++rank)
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 1 ? 2000 : 400), middle});
+            if (is_received) {
+                p[0].send({middle + 1200, middle + 1201}, 1);
+                p[1].recv({middle + 398, middle + 1202}, 0);
+            } else {
+                p[0].call(FunctionId::MPI_Send, {middle + 1200, middle + 1201});
+            }
+            p[0].collective(FunctionId::MPI_Barrier, {middle + 2001, end});
+            p[1].collective(FunctionId::MPI_Barrier, {middle + (is_received ? 1204 : 400), end});
+            time = end;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        for (const model::Stretch& s :
+             {stretch(r, "MPI_Allreduce", "MPI_Send"), stretch(r, "MPI_Send", "MPI_Barrier")}) {
+            EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Meetings)) << is_received;
+            EXPECT_NEAR(times_of_peers(s), 5, 0.1) << is_received;
+            EXPECT_EQ(s.slowest_rank, 0);
+        }
+    }
+}
+
+/// All work in front of an operation of all, half of them behind a receive and half of them, who work once more for
+/// others, behind a send. One takes twice as long in front of the operation, where it is waited for, whatever the
+/// leaders do elsewhere.
+TEST(Laps, WhoComesToTheSameOperationFromAnotherCallDoesTheSameWork)
+{
+    Program p(4);
+    std::int64_t time = 10;
+    for (int step = 0; step < 30; ++step) {
+        const std::int64_t leave = time + 8002;
+        for (int rank = 0; rank < 4; ++rank)
+            p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 3 ? 8000 : 4000), leave});
+        for (int leader = 0; leader < 4; leader += 2) {
+            p[leader + 1].send({leave + 1, leave + 2}, leader);
+            p[leader].recv({leave + 1, leave + 3}, leader + 1);
+            p[leader].send({leave + 6003, leave + 6004}, leader + 1);
+            p[leader + 1].recv({leave + 3, leave + 6005}, leader);
+        }
+        time = leave + 6005;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Allreduce");
+    EXPECT_NE(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::Lap));
+    EXPECT_NEAR(times_of_peers(s), 2, 0.05);
+    EXPECT_EQ(s.slowest_rank, 3);
 }
 
 /// Each second time one rank takes longer, so that those that it holds up come late to the next lap, and others wait

@@ -79,7 +79,7 @@ Cell rate_error(const std::optional<MissRate>& misses)
 
 Cell compared_by(const model::Stretch& s)
 {
-    constexpr std::string_view names[] = {"both calls", "call after", "call before", "lap"};
+    constexpr std::string_view names[] = {"both calls", "call after", "call before", "lap", "collectives"};
     return s.compared > 0 ? Cell(std::string(names[static_cast<std::size_t>(s.compared_by)])) : Cell();
 }
 
