@@ -86,7 +86,7 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, blocking}},
     // What takes long in these is the file system, not a partner that came late.
     {SemanticClass::FileOpen, {Dependence::Members, CollectiveShape::AllToAll, !sync_tested, !blocking}},
-    {SemanticClass::FileClose, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !blocking}},
+    {SemanticClass::FileClose, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
     {SemanticClass::FileMeta, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
     {SemanticClass::FileIoAll, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
     {SemanticClass::FileIoOrdered, {Dependence::Members, CollectiveShape::Prefix, !sync_tested, !blocking}},
