@@ -623,6 +623,10 @@ TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
     EXPECT_THAT(sentence(p), HasSubstr(" Compared is all that a rank does from the same MPI_Waitall to its next call "
                                        "that can wait (MPI_Irecv, MPI_Test and the like cannot). It takes 100 % "
                                        "longer"));
+    p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::Meetings);
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Compared is all that a rank computes from the collective before it to the next "));
+    p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallBefore);
     p.rows[p.call_paths[p.stretches[0].before.value].row.value].name = "MPI_Irecv";
     EXPECT_THAT(sentence(p), HasSubstr(" Compared is all that a rank does between calls that can wait (MPI_Irecv, "));
     p.stretches[0].compared = 8;
