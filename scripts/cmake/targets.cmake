@@ -58,10 +58,22 @@ function(critpath_precompile name kind)
     endif()
 endfunction()
 
-# critpath_library(name SOURCES a.cpp ... [LINK target ...])   a static library; header-only without SOURCES
+# critpath_library(name SOURCES a.cpp ... [LINK target ...] [ANY_MPI])   a static library; header-only without SOURCES.
+# ANY_MPI: it is the same with each MPI library, so that it can be taken from CRITPATH_LIBRARIES_FROM.
 function(critpath_library name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-    if(ARG_SOURCES)
+    cmake_parse_arguments(ARG "ANY_MPI" "" "SOURCES;LINK" ${ARGN})
+    if(ARG_SOURCES AND ARG_ANY_MPI AND CRITPATH_LIBRARIES_FROM)
+        file(RELATIVE_PATH directory ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+        set(library ${CRITPATH_LIBRARIES_FROM}/${directory}/lib${name}.a)
+        if(NOT EXISTS ${library})
+            message(FATAL_ERROR "${library}: missing; build there first, or leave CRITPATH_LIBRARIES_FROM out")
+        endif()
+        add_library(${name} STATIC IMPORTED GLOBAL)
+        # Not as system headers: in those, nothing is warned of.
+        set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${library} IMPORTED_NO_SYSTEM TRUE)
+        target_link_libraries(${name} INTERFACE ${ARG_LINK})
+        target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    elseif(ARG_SOURCES)
         add_library(${name} STATIC ${ARG_SOURCES})
         target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE critpath_options critpath_sanitizers)
         target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
