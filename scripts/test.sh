@@ -19,7 +19,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/critpath-test.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 # More than the cores: much of a test is waiting (for mpirun to end, for a time limit). Tests in which cores matter run
 # alone.
-jobs=$((3 * $(getconf _NPROCESSORS_ONLN)))
+jobs=$((4 * $(getconf _NPROCESSORS_ONLN)))
 
 step() { echo "== $*" >&2; }
 
