@@ -161,7 +161,7 @@ void EventLoader::enter(Ns now, ContextId id)
     } else if (is_off_processor(region(id).role)) {
         leave_processor(now, region(id).role == RegionRole::Preempted);
     } else {
-        user_stack_.push_back(id);
+        user_regions_.enter(id, definitions_.contexts[id.value].region);
         out_.trace.user_regions.push_back({now, id});
         if (thread_region(id) == ThreadRegion::Barrier) {
             add_thread_record(now, ThreadRecord::What::Arrive);
@@ -296,18 +296,14 @@ void EventLoader::leave_call(Ns now, const Moment& moment)
 
 void EventLoader::leave_user(Ns now, ContextId id)
 {
-    const RegionId left = definitions_.contexts[id.value].region;
-    const auto found = std::find_if(user_stack_.rbegin(), user_stack_.rend(),
-                                    [&](ContextId open) { return definitions_.contexts[open.value].region == left; });
-    if (found == user_stack_.rend()) {
+    if (!user_regions_.leave(definitions_.contexts[id.value].region)) {
         ignore();
         return;
     }
-    user_stack_.erase(std::next(found).base(), user_stack_.end());  // with what was left without a record
     if (thread_region(id) == ThreadRegion::Barrier) {
         add_thread_record(now, ThreadRecord::What::Depart);
     }
-    out_.trace.user_regions.push_back({now, user_stack_.empty() ? ContextId::none() : user_stack_.back()});
+    out_.trace.user_regions.push_back({now, user_regions_.innermost()});
 }
 
 /// A probe that found a message says so with the attributes of its LEAVE.

@@ -8,6 +8,7 @@
 #include "analysis/model/trace.hpp"
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/definitions.hpp"
+#include "replayer/load/open_regions.hpp"
 #include "replayer/load/open_requests.hpp"
 #include "replayer/load/thread_waits.hpp"
 
@@ -229,7 +230,7 @@ private:
     CountReader counts_;
     EventReader events_;
     std::uint64_t bytes_in_call_ = 0;
-    std::vector<model::ContextId> user_stack_;
+    OpenRegions user_regions_;
     std::optional<model::Ns> off_since_;  // measurement is off
     std::optional<model::Ns> on_since_;   // or was, until then
     bool off_by_user_ = false;

@@ -29,7 +29,7 @@ bool EventLoader::add_thread_record(Ns now, What what, std::uint32_t object)
 /// A thread waits from when it entered a function for that, or else since the event before.
 void EventLoader::add_thread_record(const Moment& moment, What what, std::uint32_t object, std::uint64_t number)
 {
-    const bool is_in_wait = !user_stack_.empty() && thread_region(user_stack_.back()) == ThreadRegion::Wait;
+    const bool is_in_wait = !user_regions_.empty() && thread_region(user_regions_.innermost()) == ThreadRegion::Wait;
     const Ns since = is_in_wait ? out_.trace.user_regions.back().time : now_;
     if (add_thread_record(advance(moment), what, object))
         out_.threads.details.push_back({number, since});

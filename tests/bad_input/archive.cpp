@@ -242,4 +242,21 @@ Archive long_ring()
         });
 }
 
+Archive never_left()
+{
+    return make(
+        1, [](TinyTrace&) {},
+        [](TinyThread& thread, std::uint32_t) {
+            begin(thread);
+            constexpr int functions = 500'000;
+            for (int i = 0; i < functions; ++i) {
+                thread.enter(2000, "entered");
+            }
+            for (int i = 0; i < functions; ++i) {
+                thread.leave(2000, "left");
+            }
+            end(thread, 3000);
+        });
+}
+
 }  // namespace critpath::bad_input

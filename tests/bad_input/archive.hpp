@@ -55,4 +55,8 @@ Archive variety();
 /// A ring of ranks in so many rounds that each event file has several chunks.
 Archive long_ring();
 
+/// A thread enters so many functions that it never leaves, and leaves as many that it never entered, that it takes
+/// minutes to go over all that are open at each of these.
+Archive never_left();
+
 }  // namespace critpath::bad_input

@@ -169,6 +169,13 @@ TEST(Undamaged, IsAccepted)
     }
 }
 
+/// Each case has a few seconds.
+TEST(ManyRecords, ThatContradictEachOtherTakeNoLongerThanOthers)
+{
+    const Report report = judge_all(0, 1, Depth::Load, 0, [](auto) { return Case{never_left(), "never left"}; });
+    EXPECT_EQ(report.of(Verdict::Accepted), 1) << fmt::format("{}", fmt::join(report.wrong, "\n"));
+}
+
 TEST(RandomDamage, HasAVerdict)
 {
     const RandomCases cases;
