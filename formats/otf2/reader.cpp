@@ -9,8 +9,10 @@
 #include "formats/otf2/local_definitions.hpp"
 #include "formats/support/last_words.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -180,11 +182,14 @@ struct Reader::State {
         return fs::path(anchor).replace_extension() / fmt::format("{}.{}", location, extension);
     }
 
+    LocalDefinitions local_definitions(OTF2_LocationRef location);
+
     QuietErrors quiet;  // outlives the reader, which may say something when it closes
     fs::path anchor;
     std::unique_ptr<OTF2_Reader, Close> reader;
     std::uint64_t event_chunk = 0;  // bytes
     std::uint64_t definition_chunk = 0;
+    std::optional<bool> has_some_local_definitions;  // of any location; known where one has none
     ChunkMemory memory;
 };
 
@@ -263,17 +268,25 @@ void Reader::check_location(OTF2_LocationRef location, std::uint64_t promised) c
     }
 }
 
-/// An archive may do without local definitions, but not for some of its locations.
-static LocalDefinitions local_definitions(const fs::path& file, std::uint64_t chunk_size, ChunkMemory& memory)
+static bool has_local_definitions(const fs::path& directory)
 {
-    if (is_there(file)) {
-        return read_local_definitions(file, chunk_size, memory);
-    }
     std::error_code error;
-    for (const auto& other : fs::directory_iterator(file.parent_path(), error)) {
-        if (other.path().extension() == ".def") {
-            fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);
-        }
+    const fs::directory_iterator files(directory, error);
+    return std::any_of(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".def"; });
+}
+
+/// An archive may do without local definitions, but not for some of its locations.
+LocalDefinitions Reader::State::local_definitions(OTF2_LocationRef location)
+{
+    const fs::path file = file_of(location, "def");
+    if (is_there(file)) {
+        return read_local_definitions(file, definition_chunk, memory);
+    }
+    if (!has_some_local_definitions) {
+        has_some_local_definitions = has_local_definitions(file.parent_path());
+    }
+    if (*has_some_local_definitions) {
+        fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);
     }
     return {};
 }
@@ -283,8 +296,7 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
     if (promised == 0) {
         return;
     }
-    const LocalDefinitions local =
-        local_definitions(state_->file_of(location, "def"), state_->definition_chunk, state_->memory);
+    const LocalDefinitions local = state_->local_definitions(location);
     for (const definition::ClockOffset& offset : local.clock_offsets) {
         handler.on(offset);
     }

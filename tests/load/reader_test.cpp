@@ -229,6 +229,19 @@ TEST_F(Damaged, LocalDefinitionsOfOneLocationMissing)
     EXPECT_THAT(message(directory_), HasSubstr(".def: missing, though other locations have theirs"));
 }
 
+/// To look through the directory for each location takes as long as the square of their number: hours for 100,000.
+TEST_F(Damaged, LocalDefinitionsAreSoughtOnceWhereThereAreNone)
+{
+    otf2::Reader reader(anchor_);
+    otf2::EventHandler nobody;
+    const auto location = static_cast<OTF2_LocationRef>(std::stoull(events_.stem().string()));
+    reader.read_events(location, 200, nobody);
+    append(directory_ / "traces" / "0.def", "");
+    EXPECT_NO_THROW(reader.read_events(location, 200, nobody));
+    otf2::Reader another(anchor_);
+    EXPECT_THROW(another.read_events(location, 200, nobody), Failure);
+}
+
 TEST_F(Damaged, WhatMayNotBeReadIsNotMissing)
 {
     const auto said_of = [&](const fs::path& path) {
