@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -66,16 +67,43 @@ double most_different(std::int64_t length)
     return Ns{length} < least_looked_at ? most_longer_than_short : most_longer;
 }
 
-/// What all of about that length were for; Unknown where they do not agree, or there are none.
-WaitsFor agreed(const ByLength& found, std::int64_t length)
+/// What waits of some length were for. Many may ask, and each about many.
+class Agreement
 {
-    const double most = most_different(length);
-    const auto first = found.lower_bound(static_cast<std::int64_t>(static_cast<double>(length) / most));
-    const auto is_like = [&](const auto& other) { return factor_between(other.first, length) <= most; };
-    const auto behind = std::find_if_not(first, found.end(), is_like);
-    const auto disagrees = [&](const auto& other) { return other.second->waits_for != first->second->waits_for; };
-    return first == behind || std::any_of(first, behind, disagrees) ? WaitsFor::Unknown : first->second->waits_for;
-}
+public:
+    explicit Agreement(const ByLength& found)
+    {
+        waits_.reserve(found.size());
+        for (const auto& [length, off] : found) {
+            const bool is_another = waits_.empty() || waits_.back().what != off->waits_for;
+            waits_.push_back({length, off->waits_for, is_another ? waits_.size() : waits_.back().first_alike});
+        }
+    }
+
+    /// What all of about that length were for; Unknown where they do not agree, or there are none.
+    [[nodiscard]] WaitsFor about(std::int64_t length) const
+    {
+        const double most = most_different(length);
+        const auto least = static_cast<std::int64_t>(static_cast<double>(length) / most);
+        const auto first = std::ranges::lower_bound(waits_, least, {}, &Wait::length);
+        const auto is_like = [&](const Wait& other) { return factor_between(other.length, length) <= most; };
+        const auto behind = std::partition_point(first, waits_.end(), is_like);
+        if (first == behind) {
+            return WaitsFor::Unknown;
+        }
+        const bool agree = std::prev(behind)->first_alike <= static_cast<std::size_t>(first - waits_.begin());
+        return agree ? first->what : WaitsFor::Unknown;
+    }
+
+private:
+    struct Wait {
+        std::int64_t length;
+        WaitsFor what;
+        std::size_t first_alike;  // from there to here, all were for the same
+    };
+
+    std::vector<Wait> waits_;  // by length
+};
 
 /// So many that were looked at tell that one which was not is for no thread: half of all being for one, these would all
 /// be of the others in 3 % of the cases.
@@ -124,6 +152,7 @@ void place_blocked(LocationTrace& location, bool is_alone)
     });
     if (found.empty())
         return;
+    const Agreement agreed(all);
     for_each_blocked(location, [&](OffProcessor& off, const Gap& gap) {
         if (off.is_found)
             return;
@@ -134,7 +163,7 @@ void place_blocked(LocationTrace& location, bool is_alone)
             off.found_in = like.front()->found_in;
             off.waits_for = is_alone ? like.front()->waits_for : what_for(like);
         } else if (is_alone) {
-            off.waits_for = agreed(all, length);
+            off.waits_for = agreed.about(length);
         }
     });
 }

@@ -123,6 +123,24 @@ TEST_F(BlockedPlaces, OfAThreadAloneTellWhatOthersLikeThemWereFor)
 }
 
 // A barrier that nobody has looked at is not what the one sleep is that somebody has.
+/// To ask each of those that are known about each of the others would take longer than a test has.
+TEST_F(BlockedPlaces, OfAThreadAloneMayBeMany)
+{
+    constexpr std::int64_t many = 500'000;
+    model::LocationTrace thread;
+    thread.calls.add(Ns{0}, Ns{1}, {0});
+    thread.calls.add(Ns{100'000 * many}, Ns{100'000 * many + 1}, {0});
+    for (std::int64_t i = 0; i < 2 * many; ++i) {
+        const Ns begin{100'000 * i + 10};
+        const bool is_found = i < many;
+        thread.off.push_back({begin, begin + Ns{50'000}, false, is_found, is_found ? WaitsFor::Time : WaitsFor::Unknown,
+                              false, is_found ? ContextId{7} : ContextId::none()});
+    }
+    place_blocked(thread, true);
+    EXPECT_EQ(thread.off.back().waits_for, WaitsFor::Time);
+    EXPECT_FALSE(thread.off.back().found_in.valid());
+}
+
 TEST_F(BlockedPlaces, OfAThreadWithSiblingsMayBeForOneUntilEnoughTellOtherwise)
 {
     for (std::int64_t n = 1; n <= 5; ++n) {
