@@ -11,24 +11,33 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr double high_unit = 1099511627776.0;  // 2^40
+constexpr double unit = 1099511627776.0;  // 2^40
+
+/// The whole units of `value`, which is what is left of them then.
+double take_units(double& value, double size)
+{
+    const double units = std::floor(value / size);
+    value -= units * size;
+    return units;
+}
 
 }  // namespace
 
 void Spread::Part::add(std::int64_t ns)
 {
-    const double square = static_cast<double>(ns) * static_cast<double>(ns);
-    const double units = std::floor(square / high_unit);
+    double square = static_cast<double>(ns) * static_cast<double>(ns);
     sum += ns;
-    high += static_cast<std::int64_t>(units);
-    low += static_cast<std::int64_t>(square - units * high_unit);
+    high += static_cast<std::int64_t>(take_units(square, unit * unit));
+    middle += static_cast<std::int64_t>(take_units(square, unit));
+    low += static_cast<std::int64_t>(square);
 }
 
 std::int64_t Spread::Part::spread(std::int64_t gaps) const
 {
     constexpr double of_95_percent = 1.96;
     const auto n = static_cast<double>(gaps), all = static_cast<double>(sum);
-    const double squares = static_cast<double>(high) * high_unit + static_cast<double>(low);
+    const double squares =
+        static_cast<double>(high) * unit * unit + (static_cast<double>(middle) * unit + static_cast<double>(low));
     return std::llround(of_95_percent * std::sqrt(std::max(squares - all * all / n, 0.0) * n / (n - 1)));
 }
 
@@ -47,6 +56,7 @@ void Spread::add(const Spread& more)
     for (Part Spread::*part : {&Spread::work_, &Spread::preempted_, &Spread::blocked_}) {
         (this->*part).sum += (more.*part).sum;
         (this->*part).high += (more.*part).high;
+        (this->*part).middle += (more.*part).middle;
         (this->*part).low += (more.*part).low;
     }
 }

@@ -17,7 +17,7 @@ namespace critpath::replayer
 class Spread
 {
 public:
-    static constexpr int numbers = 10;
+    static constexpr int numbers = 13;
 
     /// One more gap, which stands for so many.
     void add(const Split& parts, std::int64_t stands_for);
@@ -28,7 +28,8 @@ public:
 private:
     struct Part {
         std::int64_t sum = 0;
-        std::int64_t high = 0, low = 0;  // of squares, which 64 bits do not hold: in units of 2^40, and the rest
+        // Of squares, which 64 bits do not hold: in units of 2^80, of what is left in units of 2^40, and the rest.
+        std::int64_t high = 0, middle = 0, low = 0;
 
         void add(std::int64_t ns);
         [[nodiscard]] std::int64_t spread(std::int64_t gaps) const;

@@ -5,6 +5,7 @@
 #include "replayer/peers/gaps.hpp"
 #include "replayer/peers/pace.hpp"
 #include "replayer/peers/split.hpp"
+#include "replayer/peers/spread.hpp"
 #include "replayer/peers/variance.hpp"
 #include "tests/builder/program.hpp"
 
@@ -38,6 +39,27 @@ Split split_from(const Gap& own, const Gap& peer)
     others.add(peer, own.ns);
     others.add(peer, own.ns);
     return split(own, others, own.ns);
+}
+
+/// Of times of any size, up to those of years, which damaged traces have.
+TEST(Spread, IsThatOfASumOfAsManyTimes)
+{
+    for (int bits = 4; bits < 60; ++bits) {
+        const std::int64_t ns = std::int64_t{1} << bits;
+        replayer::Spread spread;
+        replayer::Spread more;
+        spread.add({.processor = ns, .preempted = 3 * ns / 4, .blocked = 1}, 1);
+        more.add({.processor = -ns, .preempted = ns / 4, .blocked = 1}, 1);
+        spread.add(more);
+        model::Difference difference;
+        spread.write_to(difference);
+        // Of two that differ by d, the variance is d^2 / 2, and that of their sum twice as much.
+        const auto of_two = [](std::int64_t d) { return 1.96 * static_cast<double>(d); };
+        const double rounding = of_two(ns) * 1e-15 + 0.5;
+        EXPECT_NEAR(static_cast<double>(difference.work_spread_ns), of_two(2 * ns), rounding) << bits;
+        EXPECT_NEAR(static_cast<double>(difference.preempted_spread_ns), of_two(ns / 2), rounding) << bits;
+        EXPECT_EQ(difference.blocked_spread_ns, 0) << bits;
+    }
 }
 
 TEST(Split, TheLogarithmIsExact)
