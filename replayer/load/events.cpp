@@ -99,11 +99,16 @@ void EventLoader::start(std::uint64_t ticks)
     started_ = true;
 }
 
-/// Items, where there are `size`.
+/// Items, where there are `size`. A damaged trace promises any number, and its file may have a hole of any size: what
+/// is reserved is within a factor of what has been read.
 std::uint64_t EventLoader::enough(std::uint64_t size) const
 {
-    const std::uint64_t first = promised_ / 256 + 16;
-    const std::uint64_t to_come = size * (promised_ - std::min(promised_, seen_)) / std::max<std::uint64_t>(seen_, 1);
+    constexpr std::uint64_t most_at_first = 1 << 20;
+    constexpr double most_times = 1024;
+    const std::uint64_t first = std::min(promised_ / 256, most_at_first) + 16;
+    const auto left = static_cast<double>(promised_ - std::min(promised_, seen_));
+    const double times = std::min(left / static_cast<double>(std::max<std::uint64_t>(seen_, 1)), most_times);
+    const auto to_come = static_cast<std::uint64_t>(static_cast<double>(size) * times);
     return size + to_come + to_come / 32 + size / 8 + first;
 }
 

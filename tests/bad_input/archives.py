@@ -142,6 +142,14 @@ class Archives(unittest.TestCase):
         self.redefine(LOCATION, change)
         self.refuse(".evt: has ", f"promise {2**40} events")
 
+    def test_more_events_than_any_memory_holds_in_a_file_with_a_hole(self):
+        """The size of the file does not tell then; what is said is not that memory should be larger."""
+        (location, *_), _ = fields([record for record in self.records() if record[0] == LOCATION][-1][1], "ccbc")
+        self.test_more_events_than_any_memory_holds()
+        path = os.path.join(self.trace, "traces", f"{location}.evt")
+        os.truncate(path, 2**41)
+        self.refuse(f"{path}: the definitions promise {2**40} events, ", " could be read")
+
     def test_member_that_does_not_exist(self):
         def change(content):
             (name, text, kind, count), members = fields(content, "ccbc")
