@@ -166,8 +166,9 @@ private:
     {
         std::string nearest;
         auto node = in_.nodes.find(start);
-        // A tree has at most as many levels as nodes; a cycle would have more.
-        for (std::size_t level = 0; node != in_.nodes.end() && level <= in_.nodes.size(); ++level) {
+        constexpr int most_levels =
+            64;  // more have circles alone, in which all nodes may be, and that for each process
+        for (int level = 0; node != in_.nodes.end() && level < most_levels; ++level) {
             const std::string& name = in_.text(node->second.name);
             if (in_.text(node->second.class_name) == "node") {
                 return name;

@@ -312,6 +312,30 @@ TEST_F(Load, RegionsByCallingContext)
     EXPECT_EQ(location.user_regions.size(), 1);
 }
 
+TEST_F(Load, NodesAreFoundInTreesAndNoneInCircles)
+{
+    const auto& replay = load(2, [](TinyTrace& t) {
+        t.thread(0).enter(1, "main").leave(2, "main");
+        t.thread(1);
+        t.define([&](OTF2_GlobalDefWriter* out) {
+            // 1000 -> 1001 -> 1002 -> 1001, and 1003 -> 1004.
+            const OTF2_SystemTreeNodeRef parents[] = {1001, 1002, 1001, 1004, OTF2_UNDEFINED_SYSTEM_TREE_NODE};
+            for (OTF2_SystemTreeNodeRef i = 0; i < std::size(parents); ++i) {
+                const char* const kind = i == 4 ? "node" : "part";
+                OTF2_GlobalDefWriter_WriteSystemTreeNode(out, 1000 + i, t.string(fmt::format("{}{}", kind, i)),
+                                                         t.string(kind), parents[i]);
+            }
+            for (std::uint32_t rank = 0; rank < 2; ++rank) {
+                OTF2_GlobalDefWriter_WriteLocationGroup(out, t.process(rank), t.string("rank"),
+                                                        OTF2_LOCATION_GROUP_TYPE_PROCESS, rank == 0 ? 1000 : 1003,
+                                                        OTF2_UNDEFINED_LOCATION_GROUP);
+            }
+        });
+    });
+    EXPECT_EQ(replay.definitions.processes[0].node, "part0");
+    EXPECT_EQ(replay.definitions.processes[1].node, "node4");
+}
+
 TEST_F(Load, CommunicatorsOfAllKinds)
 {
     const auto& replay = load(4, [](TinyTrace& t) {
