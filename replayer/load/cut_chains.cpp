@@ -106,7 +106,10 @@ private:
 std::vector<ContextId> continue_cut_chains(model::Definitions& definitions)
 {
     // What is continued makes the chains of callees alike, which may then be continued, too.
+    // (Not for ever: each round goes over all contexts, and a damaged trace may have as many to make.)
+    constexpr int most_rounds = 64;
     std::vector<std::pair<ContextId, ContextId>> continued;
+    int round = 0;
     do {
         continued.clear();
         const Chains chains(definitions);
@@ -117,7 +120,7 @@ std::vector<ContextId> continue_cut_chains(model::Definitions& definitions)
             definitions.contexts[context.value].site = chains.site(context);
             definitions.contexts[context.value].parent = caller;
         }
-    } while (!continued.empty());
+    } while (!continued.empty() && ++round < most_rounds);
 
     std::vector<ContextId> same = first_alike(definitions, SitesCount::All);
     for (model::CallingContext& context : definitions.contexts)

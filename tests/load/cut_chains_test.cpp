@@ -136,6 +136,34 @@ TEST(CutChains, CallsOfMpiStayWhereTheyAre)
     EXPECT_THAT(continued({"mfX", "X"}), ElementsAre("mfX", "X"));
 }
 
+/// Each function is known to be called by the one before alone, and only what that is called by makes it clear what is
+/// behind: a step a round. To go to the end would take longer than a test has.
+TEST(CutChains, GoOnForSoManyStepsOnly)
+{
+    constexpr std::uint32_t many = 20'000;
+    model::Definitions definitions;
+    definitions.regions.resize(many + 1);
+    for (std::uint32_t i = 0; i <= many; ++i) {
+        definitions.regions[i].name = std::to_string(i);
+        definitions.regions[i].role = model::RegionRole::Sampled;
+    }
+    for (std::uint32_t i = 0; i < many; ++i) {
+        definitions.contexts.push_back({RegionId{i}, ContextId::none()});
+        definitions.contexts.push_back({RegionId{i + 1}, ContextId{2 * i}});
+    }
+    static_cast<void>(replayer::load::continue_cut_chains(definitions));
+    const auto depth = [&](std::uint32_t context) {
+        int steps = 0;
+        for (ContextId c{context}; c.valid(); c = definitions.contexts[c.value].parent)
+            ++steps;
+        return steps;
+    };
+    EXPECT_EQ(depth(0), 1);
+    EXPECT_EQ(depth(2), 2);
+    EXPECT_EQ(depth(2 * 64), 65);
+    EXPECT_EQ(depth(2 * many - 2), 1);
+}
+
 /// Of a random call tree, chains cut off at random become chains of that tree, in whatever order they come; where each
 /// function has one caller and one chain is whole, all are whole again.
 TEST(CutChains, OfATreeAreChainsOfTheTree)
