@@ -28,12 +28,44 @@ public:
 
     void define()
     {
+        refuse_too_many_members();
         add_communicators();
         add_topologies();
         add_windows();
     }
 
 private:
+    /// A file of a megabyte has room for a group and communicators of it that have tens of gigabytes of members.
+    void refuse_too_many_members() const
+    {
+        constexpr std::uint64_t most = std::uint64_t{1} << 31;
+        std::unordered_map<OTF2_CommRef, std::uint64_t> sizes;
+        std::uint64_t members = 0;
+        const auto add = [&](OTF2_GroupRef reference) {
+            const auto group = in_.groups.find(reference);
+            const std::uint64_t size = group == in_.groups.end() ? 0 : group->second.members.size();
+            members += size;
+            return size;
+        };
+        for (const auto& comm : in_.comms) {
+            sizes[comm.self] = add(comm.group);
+        }
+        for (const auto& comm : in_.inter_comms) {
+            add(comm.group_a);
+            add(comm.group_b);
+        }
+        for (const auto& window : in_.windows) {
+            const auto comm = sizes.find(window.comm);
+            members += comm == sizes.end() ? 0 : comm->second;
+        }
+        if (members > most) {
+            fail(ExitCode::BadTrace,
+                 "{}: its communicators have {} members together, of which no more than {} can be analyzed; record a "
+                 "part of the run that makes fewer of them",
+                 file_, members, most);
+        }
+    }
+
     void add_communicators()
     {
         for (const auto& comm : in_.comms) {

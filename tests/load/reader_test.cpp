@@ -335,6 +335,24 @@ TEST(Refusal, OfCommunicatorsWithoutMembers)
     EXPECT_THAT(said, HasSubstr("a communicator has rank 1 of 1"));
 }
 
+TEST(Refusal, OfMoreMembersOfCommunicatorsThanAnyMemoryHolds)
+{
+    constexpr std::uint32_t many = 50'000;
+    const std::string said = said_of([](TinyTrace& trace) {
+        trace.thread(0).enter(1, "main").leave(2, "main");
+        trace.define([&](OTF2_GlobalDefWriter* out) {
+            const std::vector<std::uint64_t> members(many, 0);
+            OTF2_GlobalDefWriter_WriteGroup(out, 1000, trace.string(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                            OTF2_GROUP_FLAG_NONE, many, members.data());
+            for (OTF2_CommRef comm = 0; comm < many; ++comm) {
+                OTF2_GlobalDefWriter_WriteComm(out, 1000 + comm, trace.string(""), 1000, OTF2_UNDEFINED_COMM,
+                                               OTF2_COMM_FLAG_NONE);
+            }
+        });
+    });
+    EXPECT_THAT(said, HasSubstr("its communicators have 250000000"));
+}
+
 /// Nobody may follow them for ever.
 TEST(Refusal, OfCallingContextsThatAreTheirOwnAncestors)
 {
