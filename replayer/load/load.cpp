@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace critpath::replayer::load
@@ -108,8 +110,33 @@ Summary load(const std::filesystem::path& anchor, Replay& replay)
     return summary;
 }
 
+/// Small multiples of differences of times that are not refused are within 64 bits.
+static void refuse_times_far_apart(const Replay& replay)
+{
+    constexpr Ns year = std::chrono::hours{365 * 24};
+    constexpr Ns most = 9 * year;  // no two nodes were started that far apart
+    constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    std::int64_t bounds[] = {never, never};  // the earliest moment of all; minus the latest
+    for (const ProcessTrace& process : replay.processes) {
+        for (const LocationTrace& location : process.locations) {
+            if (location.begin != Ns{0} || location.end != Ns{0}) {  // it has events
+                bounds[0] = std::min(bounds[0], location.begin.count());
+                bounds[1] = std::min(bounds[1], -location.end.count());
+            }
+        }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT64_T, MPI_MIN, replay.comm);
+    if (bounds[0] != never && Ns{-bounds[1] - bounds[0]} > most) {
+        fail(ExitCode::BadTrace,
+             "{}: its processes have events that are {} years apart by their clocks; record the application again, or "
+             "copy the trace again",
+             replay.trace, Ns{-bounds[1] - bounds[0]} / year);
+    }
+}
+
 void complete(Replay& replay)
 {
+    refuse_times_far_apart(replay);
     cut_at_common_point(replay);
     bool is_single = true;
     for (const ProcessTrace& process : replay.processes) {

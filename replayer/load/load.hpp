@@ -32,8 +32,9 @@ std::vector<int> distribute(std::size_t processes, int size);
 /// Throws Failure(BadTrace) if the trace is damaged.
 Summary load(const std::filesystem::path& anchor, Replay& replay);
 
-/// What can be said when all processes have loaded theirs: leaves out what is behind the common point
-/// (common_point.hpp), and sets Replay::is_single_threaded. Collective over `replay.comm`.
+/// What can be said when all processes have loaded theirs, and their clocks were compared: leaves out what is behind
+/// the common point (common_point.hpp), and sets Replay::is_single_threaded. Collective over `replay.comm`. Throws
+/// Failure(BadTrace), on all processes, if their times are years apart.
 void complete(Replay& replay);
 
 }  // namespace critpath::replayer::load

@@ -242,6 +242,18 @@ Archive long_ring()
         });
 }
 
+Archive years_apart()
+{
+    constexpr std::int64_t year = 365LL * 24 * 3600 * 1'000'000'000;
+    return make(
+        2, [](TinyTrace& trace) { trace.clock_offset(1, 0, 10 * year, 1); },
+        [](TinyThread& thread, std::uint32_t rank) {
+            begin(thread);
+            exchange(thread, 2000, rank);
+            end(thread, 3000);
+        });
+}
+
 Archive never_left()
 {
     return make(

@@ -55,6 +55,9 @@ Archive variety();
 /// A ring of ranks in so many rounds that each event file has several chunks.
 Archive long_ring();
 
+/// Two ranks whose clocks are ten years apart, by what the archive says of them.
+Archive years_apart();
+
 /// A thread enters so many functions that it never leaves, and leaves as many that it never entered, that it takes
 /// minutes to go over all that are open at each of these.
 Archive never_left();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -167,6 +168,14 @@ TEST(Undamaged, IsAccepted)
         const Report report = judge_all(0, 1, Depth::Replay, 0, [&](auto) { return Case{make(), "undamaged"}; });
         EXPECT_EQ(report.of(Verdict::Accepted), 1) << fmt::format("{}", report.messages);
     }
+}
+
+/// Small multiples of their difference would leave 64 bits.
+TEST(Clocks, ThatAreYearsApartAreRefused)
+{
+    const Report report = judge_all(0, 1, Depth::Replay, 0, [](auto) { return Case{years_apart(), "years apart"}; });
+    EXPECT_EQ(report.of(Verdict::Refused), 1) << fmt::format("{}", fmt::join(report.wrong, "\n"));
+    EXPECT_THAT(fmt::format("{}", report.messages), testing::HasSubstr("years apart"));
 }
 
 /// Each case has a few seconds.

@@ -5,6 +5,7 @@
 #include "formats/otf2/reader.hpp"
 #include "formats/support/last_words.hpp"
 #include "replayer/clocks/clocks.hpp"
+#include "replayer/clocks/tighten.hpp"
 #include "replayer/load/load.hpp"
 #include "tests/builder/replayed.hpp"
 
@@ -40,7 +41,8 @@ void replay(const fs::path& directory, Depth depth)
     }
     replay.comm = MPI_COMM_SELF;
     replay.trace = directory;
-    replayer::clocks::compare(replay, summary.clock_domains_known);
+    replayer::clocks::Findings found = replayer::clocks::compare(replay, summary.clock_domains_known);
+    replayer::clocks::tighten(replay, found);
     replayer::load::complete(replay);
     tests::replay(replay);
 }
