@@ -125,6 +125,7 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
                     "several runs may have been mixed");
     }
     phases.run("clocks", Scope::Collective, [&] {
+        load::refuse_times_far_apart(replay);
         clocks::Findings found = clocks::compare(replay, summary.clock_domains_known);
         clocks::tighten(replay, found);
         if (const std::string warning = clocks::warning(found); !warning.empty()) {

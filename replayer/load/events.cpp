@@ -32,7 +32,8 @@ bool is_probe(FunctionId function)
 
 /// Where a thread goes on after a shorter stop is not kept.
 constexpr Ns least_stop = std::chrono::microseconds{20};
-constexpr Ns longest_run{std::int64_t{1} << 56};  // more than two years
+constexpr Ns longest_run{std::int64_t{1} << 56};          // more than two years
+constexpr Ns largest_uncertainty{std::int64_t{1} << 52};  // more than fifty days: nothing is known, as beyond that
 
 bool is_off_processor(RegionRole role)
 {
@@ -79,7 +80,7 @@ LocationEvents EventLoader::finish()
     out_.open_posts.insert(out_.open_posts.end(), rest.begin(), rest.end());
     scale_samples();
     if (!clock_.correction().is_identity()) {
-        out_.clock_uncertainty = clock_.uncertainty(first_tick_, last_tick_);
+        out_.clock_uncertainty = std::min(clock_.uncertainty(first_tick_, last_tick_), largest_uncertainty);
     }
     return std::move(out_);
 }

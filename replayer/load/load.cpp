@@ -110,11 +110,10 @@ Summary load(const std::filesystem::path& anchor, Replay& replay)
     return summary;
 }
 
-/// Small multiples of differences of times that are not refused are within 64 bits.
-static void refuse_times_far_apart(const Replay& replay)
+void refuse_times_far_apart(const Replay& replay)
 {
     constexpr Ns year = std::chrono::hours{365 * 24};
-    constexpr Ns most = 9 * year;  // no two nodes were started that far apart
+    constexpr Ns most = 5 * year;  // no two nodes are started that far apart
     constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
     std::int64_t bounds[] = {never, never};  // the earliest moment of all; minus the latest
     for (const ProcessTrace& process : replay.processes) {
@@ -136,7 +135,6 @@ static void refuse_times_far_apart(const Replay& replay)
 
 void complete(Replay& replay)
 {
-    refuse_times_far_apart(replay);
     cut_at_common_point(replay);
     bool is_single = true;
     for (const ProcessTrace& process : replay.processes) {

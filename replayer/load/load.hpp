@@ -32,9 +32,12 @@ std::vector<int> distribute(std::size_t processes, int size);
 /// Throws Failure(BadTrace) if the trace is damaged.
 Summary load(const std::filesystem::path& anchor, Replay& replay);
 
-/// What can be said when all processes have loaded theirs, and their clocks were compared: leaves out what is behind
-/// the common point (common_point.hpp), and sets Replay::is_single_threaded. Collective over `replay.comm`. Throws
-/// Failure(BadTrace), on all processes, if their times are years apart.
+/// Refuses what no clocks show, before they are compared: fifty times a difference of times is within 64 bits
+/// then. Collective over `replay.comm`. Throws Failure(BadTrace), on all processes, if times of two are years apart.
+void refuse_times_far_apart(const Replay& replay);
+
+/// What can be said when all processes have loaded theirs: leaves out what is behind the common point
+/// (common_point.hpp), and sets Replay::is_single_threaded. Collective over `replay.comm`.
 void complete(Replay& replay);
 
 }  // namespace critpath::replayer::load

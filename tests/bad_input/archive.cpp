@@ -254,6 +254,25 @@ Archive years_apart()
         });
 }
 
+Archive unsure_clocks()
+{
+    return make(
+        2,
+        [](TinyTrace& trace) {
+            constexpr double years = 2e18;
+            for (std::uint32_t rank = 0; rank < 2; ++rank) {
+                trace.process_property(rank, "critpath.boot_id", rank == 0 ? "a" : "b");
+                trace.clock_offset(rank, 0, rank == 0 ? 0 : 5, years);
+                trace.clock_offset(rank, 9000, rank == 0 ? 0 : 7, years);
+            }
+        },
+        [](TinyThread& thread, std::uint32_t rank) {
+            begin(thread);
+            exchange(thread, 2000, rank);
+            end(thread, 3000);
+        });
+}
+
 Archive never_left()
 {
     return make(

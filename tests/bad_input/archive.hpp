@@ -58,6 +58,9 @@ Archive long_ring();
 /// Two ranks whose clocks are ten years apart, by what the archive says of them.
 Archive years_apart();
 
+/// Two nodes whose clocks are off by any number of years, by what the archive says of them.
+Archive unsure_clocks();
+
 /// A thread enters so many functions that it never leaves, and leaves as many that it never entered, that it takes
 /// minutes to go over all that are open at each of these.
 Archive never_left();

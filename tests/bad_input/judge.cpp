@@ -41,6 +41,7 @@ void replay(const fs::path& directory, Depth depth)
     }
     replay.comm = MPI_COMM_SELF;
     replay.trace = directory;
+    replayer::load::refuse_times_far_apart(replay);
     replayer::clocks::Findings found = replayer::clocks::compare(replay, summary.clock_domains_known);
     replayer::clocks::tighten(replay, found);
     replayer::load::complete(replay);
