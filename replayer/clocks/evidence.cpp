@@ -17,6 +17,7 @@ namespace
 __extension__ using Wide = __int128;
 
 constexpr std::int64_t longest_stretch = 60'000'000'000;  // ns: so long, a clock's rate is steady
+constexpr std::int64_t most_stretches = 7 * 24 * 60;      // of a week; longer runs are rare, or their times damaged
 constexpr std::int64_t tolerance = 1000;  // ns: below, a contradiction is no reason to distrust anything
 constexpr double steepest = 1e-4;         // two oscillators are within 100 ppm of each other
 
@@ -42,7 +43,7 @@ Knot middle(std::int64_t time, const Interval& interval)
 
 std::uint32_t Evidence::stretches(std::uint32_t clock) const
 {
-    return 1 + static_cast<std::uint32_t>(length(clock) / longest_stretch);
+    return 1 + static_cast<std::uint32_t>(std::min(length(clock) / longest_stretch, most_stretches));
 }
 
 std::int64_t Evidence::border(std::uint32_t clock, std::uint32_t stretch) const

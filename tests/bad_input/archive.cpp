@@ -273,6 +273,26 @@ Archive unsure_clocks()
         });
 }
 
+Archive two_years()
+{
+    constexpr std::uint32_t ranks = 4;
+    return make(
+        ranks,
+        [](TinyTrace& trace) {
+            for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+                trace.process_property(rank, "critpath.boot_id", std::to_string(rank));
+                trace.clock_offset(rank, 0, 5 * rank, 2);
+                trace.clock_offset(rank, 9000, 7 * rank, 2);
+            }
+        },
+        [](TinyThread& thread, std::uint32_t rank) {
+            begin(thread);
+            shift(thread, 2000, rank, ranks);
+            constexpr std::uint64_t year = 365ULL * 24 * 3600 * 1'000'000'000;
+            end(thread, rank == 0 ? 2 * year : 3000);
+        });
+}
+
 Archive never_left()
 {
     return make(

@@ -61,6 +61,9 @@ Archive years_apart();
 /// Two nodes whose clocks are off by any number of years, by what the archive says of them.
 Archive unsure_clocks();
 
+/// Nodes with clocks of their own, whose run took two years by the last time of one.
+Archive two_years();
+
 /// A thread enters so many functions that it never leaves, and leaves as many that it never entered, that it takes
 /// minutes to go over all that are open at each of these.
 Archive never_left();

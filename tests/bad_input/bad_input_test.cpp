@@ -185,6 +185,13 @@ TEST(Clocks, OfWhichNothingIsKnownAreAccepted)
 }
 
 /// Each case has a few seconds.
+TEST(Clocks, OfYearsAreNotComparedForEachOfTheirMinutes)
+{
+    const Report report = judge_all(0, 1, Depth::Replay, 0, [](auto) { return Case{two_years(), "two years"}; });
+    EXPECT_EQ(report.of(Verdict::Accepted), 1) << fmt::format("{} {}", report.messages, fmt::join(report.wrong, "\n"));
+}
+
+/// Likewise.
 TEST(ManyRecords, ThatContradictEachOtherTakeNoLongerThanOthers)
 {
     const Report report = judge_all(0, 1, Depth::Load, 0, [](auto) { return Case{never_left(), "never left"}; });
