@@ -6,6 +6,7 @@
 
 #include "analysis/model/ids.hpp"
 #include "formats/otf2/clock_correction.hpp"
+#include "formats/otf2/time_range.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,9 +15,7 @@
 namespace critpath::replayer::load
 {
 
-/// No clock shows more, in ticks or in ns (146 years): what does is damaged. Sums and differences of two such times
-/// that are within 64 bits.
-inline constexpr std::int64_t farthest_time = std::int64_t{1} << 62;
+inline constexpr std::int64_t farthest_time = otf2::farthest_time;
 inline constexpr auto farthest_ticks = static_cast<std::uint64_t>(farthest_time);
 
 /// Ticks to ns, rounded down, so that the order of events never changes. A clock of 1e9 ticks a second is the identity.

@@ -32,7 +32,7 @@ bool is_probe(FunctionId function)
 
 /// Where a thread goes on after a shorter stop is not kept.
 constexpr Ns least_stop = std::chrono::microseconds{20};
-constexpr Ns longest_run{std::int64_t{1} << 56};          // more than two years
+constexpr Ns longest_run{otf2::longest_run};
 constexpr Ns largest_uncertainty{std::int64_t{1} << 52};  // more than fifty days: nothing is known, as beyond that
 
 bool is_off_processor(RegionRole role)
