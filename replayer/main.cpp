@@ -65,8 +65,9 @@ void recover(const Phases& phases, const fs::path& trace)
     for (const std::string& note : recovered.notes) {
         phases.note(note);
     }
-    phases.note(fmt::format("{}: the recording was left without an archive; made it of the raw records ({} calls)",
-                            trace.string(), recovered.totals.calls));
+    phases.note(fmt::format("{}: the recording was left without an archive; made it of the raw records ({} calls){}",
+                            trace.string(), recovered.totals.calls,
+                            recovered.is_spool_kept ? ", which are kept" : ""));
 }
 
 /// Process 0 chooses, so that all look at the same trace even while another is being recorded.

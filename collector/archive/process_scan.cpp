@@ -122,7 +122,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         }
     }
     new_paths_.clear();
-    data.damaged_records = cursor.missing();
+    data.damaged_records = thread.damaged_records + cursor.missing();
     data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + data.damaged_records;
     if (!thread.is_closed()) {
         data.open_call = cursor.open_call(last_leave);

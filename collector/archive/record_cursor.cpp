@@ -26,7 +26,8 @@ RecordCursor::RecordCursor(std::span<const std::byte> stage, std::span<const std
 
 bool RecordCursor::next_block()
 {
-    if (in_stage_) {
+    if (in_stage_ || next_ >= limit_) {
+        block_ = {};
         return false;
     }
     if (unpack_frame()) {
@@ -40,9 +41,16 @@ bool RecordCursor::next_block()
     }
     // A process that ended while it packed has left its stage as it was.
     const std::uint64_t again = next_ - first_;
-    block_ =
-        again >= stage_.size() / record_bytes ? std::span<const std::byte>() : stage_.subspan(again * record_bytes);
+    begin_block(again >= stage_.size() / record_bytes ? std::span<const std::byte>()
+                                                      : stage_.subspan(again * record_bytes),
+                next_);
     return true;
+}
+
+void RecordCursor::begin_block(std::span<const std::byte> records, std::uint64_t first)
+{
+    const std::uint64_t allowed = limit_ - std::min(limit_, first);
+    block_ = allowed < records.size() / record_bytes ? records.first(allowed * record_bytes) : records;
 }
 
 bool RecordCursor::unpack_frame()
@@ -70,8 +78,8 @@ bool RecordCursor::unpack_frame()
         }
     }
     frames_ = frames_.subspan(sizeof header + header.bytes);
+    begin_block(frame_, next_);
     next_ += header.records;
-    block_ = frame_;
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -73,8 +74,15 @@ public:
     /// Where kind() is Empty: how many records are missing between the frames and the stage, which then is not read.
     [[nodiscard]] std::uint64_t missing() const { return missing_; }
 
+    /// Where kind() is Empty: what stands behind the last frame that could be read.
+    [[nodiscard]] std::span<const std::byte> unread_frames() const { return frames_; }
+
+    /// kind() is Empty behind the first `records` at the latest. To be called at the beginning.
+    void stop_behind(std::uint64_t records) { limit_ = records; }
+
 private:
     bool next_block();
+    void begin_block(std::span<const std::byte> records, std::uint64_t first);
     bool unpack_frame();
 
     std::span<const std::byte> block_;   // the rest of what is being read
@@ -83,6 +91,7 @@ private:
     std::uint64_t first_;     // number of the first record of `stage_`
     std::uint64_t next_ = 0;  // number of the first record behind those of the frames so far
     std::uint64_t missing_ = 0;
+    std::uint64_t limit_ = std::numeric_limits<std::uint64_t>::max();
     bool in_stage_ = false;
     std::vector<std::byte> frame_;
 };

@@ -4,6 +4,7 @@
 
 #include "collector/archive/communication.hpp"
 #include "collector/archive/rank_list.hpp"
+#include "collector/archive/spool_check.hpp"
 #include "collector/archive/spool_copy.hpp"
 #include "formats/support/error.hpp"
 
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -133,11 +135,13 @@ Survey survey(const fs::path& spool)
 {
     Survey result;
     std::map<std::int32_t, std::size_t> sizes;
+    std::map<std::int32_t, std::int32_t> size_of;
     for (const auto& [rank, threads] : list_files(spool)) {
         const std::vector<std::uint32_t> list(threads.begin(), threads.end());
         if (const auto process = read_remains(spool.native(), rank, list, result.damage)) {
             const spool::SpoolHeader& header = process->threads.front().header();
             ++sizes[header.size];
+            size_of[rank] = header.size;
             result.processes.push_back({rank, header.pid, header.host, header.boot_id});
             result.threads[rank] = list;
         }
@@ -149,7 +153,13 @@ Survey survey(const fs::path& spool)
         const std::string cause = result.damage.empty() ? "no file with records" : result.damage.front();
         fail(ExitCode::BadTrace, "{}: nothing can be read: {}; record the run again", spool.native(), cause);
     }
-    std::erase_if(result.threads, [&](const auto& entry) { return entry.first >= result.size; });
+    for (const auto& [rank, size] : size_of) {
+        if (size != result.size) {
+            result.damage.push_back(fmt::format("{}: of a run with {} ranks, not {}",
+                                                (spool / fmt::format("{}.0.calls", rank)).native(), size, result.size));
+            result.threads.erase(rank);
+        }
+    }
     return result;
 }
 
@@ -297,36 +307,82 @@ std::vector<std::int32_t> missing_ranks(const Survey& survey)
     return missing;
 }
 
-/// What was found wrong before is not said again.
-std::optional<ProcessSpool> read_with_maps(const fs::path& directory, std::int32_t rank,
-                                           const std::vector<std::uint32_t>& threads)
+/// What is wrong with the records of each rank that is read.
+class Losses
 {
-    std::vector<std::string> ignored;
-    std::optional<ProcessSpool> process = read_remains(directory.native(), rank, threads, ignored);
-    if (process) {
-        read_maps(directory.native(), rank, *process);
-    }
-    return process;
-}
+public:
+    explicit Losses(fs::path spool) : spool_(std::move(spool)) {}
 
-/// Returns whether something of the recording is not in the archive that could be, if somebody found the files.
-bool note_losses(const fs::path& spool, const Survey& survey, std::vector<std::string>& notes)
+    /// Each time that the rank is read, by whichever thread. What was found wrong before is not said again.
+    std::optional<ProcessSpool> read(const fs::path& directory, std::int32_t rank,
+                                     const std::vector<std::uint32_t>& threads)
+    {
+        std::vector<std::string> known;
+        std::vector<std::string> damage;
+        std::optional<ProcessSpool> process = read_remains(directory.native(), rank, threads, known);
+        bool has_records = process.has_value();
+        if (process) {
+            read_maps(directory.native(), rank, *process);
+            if (process->maps.empty()) {
+                damage.push_back(fmt::format("{}: missing or empty: names of functions of rank {}",
+                                             (spool_ / fmt::format("{}.maps", rank)).native(), rank));
+            }
+            has_records = check_records(spool_.native(), rank, *process, damage);
+        }
+        if (!damage.empty()) {
+            keep(spool_);
+        }
+        const std::lock_guard lock(mutex_);
+        damage_[rank] = std::move(damage);
+        if (!has_records) {
+            unreadable_.insert(rank);
+        }
+        return has_records ? std::move(process) : std::nullopt;
+    }
+
+    /// Before there is an archive beside it.
+    static void keep(const fs::path& spool) { std::ofstream(spool / kept_mark); }
+
+    [[nodiscard]] std::vector<std::string> damage() const
+    {
+        std::vector<std::string> all;
+        for (const auto& [rank, lines] : damage_) {
+            all.insert(all.end(), lines.begin(), lines.end());
+        }
+        return all;
+    }
+    /// Of which there are files, but nothing that can be read.
+    [[nodiscard]] const std::set<std::int32_t>& unreadable() const { return unreadable_; }
+
+private:
+    fs::path spool_;
+    std::mutex mutex_;
+    std::map<std::int32_t, std::vector<std::string>> damage_;
+    std::set<std::int32_t> unreadable_;
+};
+
+void note_damage(const std::vector<std::string>& damage, std::vector<std::string>& notes)
 {
     constexpr std::size_t most_lines = 10;
-    for (std::size_t i = 0; i < std::min(survey.damage.size(), most_lines); ++i) {
-        notes.push_back(survey.damage[i] + "; left out");
+    for (std::size_t i = 0; i < std::min(damage.size(), most_lines); ++i) {
+        notes.push_back(damage[i] + "; left out");
     }
-    if (survey.damage.size() > most_lines) {
-        notes.push_back(fmt::format("{} more damaged files; left out", survey.damage.size() - most_lines));
+    if (damage.size() > most_lines) {
+        notes.push_back(fmt::format("{} more damaged files; left out", damage.size() - most_lines));
     }
-    const std::vector<std::int32_t> missing = missing_ranks(survey);
+}
+
+void note_missing(const fs::path& spool, std::vector<std::int32_t> missing, const std::set<std::int32_t>& unreadable,
+                  std::vector<std::string>& notes)
+{
+    missing.insert(missing.end(), unreadable.begin(), unreadable.end());
+    std::ranges::sort(missing);
     if (!missing.empty()) {
         notes.push_back(
             fmt::format("rank{} {}: no records in {}; if they are elsewhere, copy them there and repeat this "
                         "with --force",
                         missing.size() == 1 ? "" : "s", list_ranks(missing), spool.native()));
     }
-    return !missing.empty() || !survey.damage.empty();
 }
 
 /// Returns whether there are any: their functions have names if somebody brings the files back.
@@ -411,16 +467,18 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
         return made;
     }
     const Survey found = survey(spool);
-    result.is_spool_kept = note_losses(spool, found, result.notes) || options.keep;
+    const std::vector<std::int32_t> missing = missing_ranks(found);
+    result.is_spool_kept = !found.damage.empty() || !missing.empty() || options.keep;
     remove_archive(trace);
     if (result.is_spool_kept) {
-        std::ofstream(spool / kept_mark);
+        Losses::keep(spool);
     }
 
     SpoolCopy copies(spool);
     if (options.force) {
         copy_what_may_be_written(found, copies);
     }
+    Losses losses(spool);
     SessionRequest request;
     request.trace = trace.native();
     for (std::int32_t rank = 0; rank < found.size; ++rank) {
@@ -429,7 +487,7 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     request.read = [&](int rank) {
         const auto threads = found.threads.find(rank);
         return threads == found.threads.end() ? std::nullopt
-                                              : read_with_maps(copies.directory_of(rank), rank, threads->second);
+                                              : losses.read(copies.directory_of(rank), rank, threads->second);
     };
     const NoCommunication alone;
     Session session(std::move(request), alone);
@@ -441,15 +499,21 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
              message.find(';') == std::string::npos ? fmt::format("; the recording is kept in {}", spool.native())
                                                     : "");
     }
+    std::vector<std::string> damage = found.damage;
+    const std::vector<std::string> more = losses.damage();
+    damage.insert(damage.end(), more.begin(), more.end());
+    note_damage(damage, result.notes);
+    note_missing(spool, missing, losses.unreadable(), result.notes);
+    result.is_spool_kept |= !more.empty();
     if (result.totals.damaged_records > 0) {
         result.notes.push_back(fmt::format("{} records stand in or behind damaged parts of the files in {}; left out",
                                            result.totals.damaged_records, spool.native()));
         result.is_spool_kept = true;
-        std::ofstream(spool / kept_mark);
+        Losses::keep(spool);
     }
     if (note_changed_files(trace, session.unreadable_files(), result.notes)) {
         result.is_spool_kept = true;
-        std::ofstream(spool / kept_mark);
+        Losses::keep(spool);
     }
     result.ranks = found.size;
     result.incomplete = session.incomplete();

@@ -202,7 +202,67 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t index)
     return word;
 }
 
+// All records are multiples of 8 bytes long; zeros are what a file has behind its last record.
+bool is_possible(const perf_event_header& header)
+{
+    return header.size >= sizeof header && header.size % 8 == 0;
+}
+
+bool is_known(std::uint32_t type)
+{
+    constexpr std::uint32_t most_of_kernel = 128;  // more than there are, for kernels to come
+    return (type != 0 && type < most_of_kernel) || type == spool::RespiteRecord::number ||
+           type == spool::BlockedRecord::number;
+}
+
+// Nothing if it has none.
+std::optional<std::uint64_t> time_of(const perf_event_header& header, std::span<const std::byte> body)
+{
+    constexpr std::size_t before_end = sizeof(Trailer) - offsetof(Trailer, time);
+    switch (header.type) {
+    case PERF_RECORD_SAMPLE:
+        return word_at(body, offsetof(FixedPart, time) / sizeof(std::uint64_t));
+    case PERF_RECORD_SWITCH:
+        return body.size() < before_end ? 0 : word_at(body.last(before_end), 0);
+    case spool::RespiteRecord::number:
+        if (static_cast<RawRespite::Change>(header.misc) == RawRespite::Change::RestedInWaits) {
+            return std::nullopt;
+        }
+        return word_at(body, 0);
+    case spool::BlockedRecord::number:
+        return word_at(body, 0);
+    default:
+        return std::nullopt;
+    }
+}
+
 }  // namespace
+
+SampleExtent extent_of_samples(std::span<const std::byte> records, std::int64_t time_offset, std::uint64_t latest)
+{
+    SampleExtent extent;
+    std::span<const std::byte> rest = records;
+    perf_event_header header;
+    while (rest.size() >= sizeof header) {
+        std::memcpy(&header, rest.data(), sizeof header);
+        if (!is_possible(header) || !is_known(header.type)) {
+            extent.is_damaged = !std::ranges::all_of(rest, [](std::byte b) { return b == std::byte{0}; });
+            break;
+        }
+        if (header.size > rest.size()) {
+            break;
+        }
+        const auto time = time_of(header, rest.subspan(sizeof header, header.size - sizeof header));
+        if (time && *time + static_cast<std::uint64_t>(time_offset) > latest) {
+            extent.is_damaged = true;
+            break;
+        }
+        extent.bytes += header.size;
+        ++extent.records;
+        rest = rest.subspan(header.size);
+    }
+    return extent;
+}
 
 std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleFormat& format, std::int64_t time_offset,
                            SampleHandler& handler)
@@ -217,8 +277,7 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
     perf_event_header header;
     while (rest.size() >= sizeof header) {
         std::memcpy(&header, rest.data(), sizeof header);
-        // All records are multiples of 8 bytes long; zeros are what a file has behind its last record.
-        if (header.size < sizeof header || header.size % 8 != 0 || header.size > rest.size()) {
+        if (!is_possible(header) || header.size > rest.size()) {
             break;
         }
         const auto body = rest.subspan(sizeof header, header.size - sizeof header);

@@ -75,4 +75,13 @@ public:
 std::uint64_t read_samples(std::span<const std::byte> records, const spool::SampleFormat& format,
                            std::int64_t time_offset, SampleHandler& handler);
 
+struct SampleExtent {
+    std::size_t bytes = 0;      // of the records that make sense,
+    std::uint64_t records = 0;  // and how many these are
+    bool is_damaged = false;    // what stands behind them is neither nothing nor a record that was not finished
+};
+
+/// What read_samples() would read until the first record whose time, with `time_offset`, is later than `latest`.
+SampleExtent extent_of_samples(std::span<const std::byte> records, std::int64_t time_offset, std::uint64_t latest);
+
 }  // namespace critpath::archive

@@ -3,6 +3,7 @@
 #include "collector/archive/spool_reader.hpp"
 
 #include "formats/functions/functions.hpp"
+#include "formats/otf2/time_range.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
@@ -38,8 +39,11 @@ bool is_text(const char* text)
 
 bool makes_sense(const spool::SpoolHeader& header, int rank, std::uint32_t thread)
 {
+    constexpr auto latest = static_cast<std::uint64_t>(otf2::farthest_time / 2);
+    const bool has_times = header.process_start < latest && header.thread_start < latest &&
+                           (header.closed == 0 || header.thread_end < latest);
     return header.rank == rank && header.size > rank && header.thread == static_cast<std::int32_t>(thread) &&
-           is_text(header.host) && is_text(header.boot_id) && is_text(header.samples.event);
+           has_times && is_text(header.host) && is_text(header.boot_id) && is_text(header.samples.event);
 }
 
 // Another version's files stop everything: it is not damage, and another version can read them.
@@ -97,13 +101,14 @@ std::optional<SpoolFile> SpoolFile::open(const std::string& path)
 
 RecordCursor SpoolFile::records() const
 {
-    const std::size_t stage = std::min<std::uint64_t>(header_.stage_bytes, body().size());
-    return RecordCursor(body().first(stage), body().subspan(stage), header_.first_record);
+    return RecordCursor(stage(), body().subspan(stage().size()), header_.first_record);
 }
 
 RecordCursor ThreadSpool::records() const
 {
-    return calls ? calls->records() : RecordCursor({});
+    RecordCursor cursor = calls ? calls->records() : RecordCursor({});
+    cursor.stop_behind(trusted_records);
+    return cursor;
 }
 
 std::string_view ThreadSpool::name() const
@@ -159,7 +164,12 @@ std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
             process.threads.push_back(std::move(spool));
         }
     }
-    if (process.threads.empty() || process.threads.front().thread != 0) {
+    // Thread 0 has such a file from the beginning on. Without it the process would seem to have called nothing.
+    const std::string first = fmt::format("{}/{}.0.calls", directory, rank);
+    if (std::error_code ignored; !std::filesystem::exists(first, ignored)) {
+        damage.push_back(first + ": missing");
+    }
+    if (process.threads.empty() || process.threads.front().thread != 0 || !process.threads.front().calls) {
         return std::nullopt;
     }
     return process;

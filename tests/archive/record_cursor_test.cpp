@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/record_cursor.hpp"
-#include "formats/spool/packed.hpp"
 #include "tests/archive/spool_builder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -29,23 +29,7 @@ std::vector<std::byte> body(std::uint64_t first, std::uint64_t count)
 
 std::vector<std::byte> frame(std::uint64_t first, std::uint64_t count)
 {
-    const std::vector<std::byte> records = body(first, count);
-    std::vector<unsigned char> packed(count * spool::largest_packed);
-    spool::Expectation expected;
-    unsigned char* out = packed.data();
-    for (std::size_t i = 0; i < count; ++i) {
-        out = spool::pack_record(expected, records.data() + i * sizeof(spool::Record), out);
-    }
-    spool::FrameHeader header{};
-    header.magic = spool::frame_magic;
-    header.first = first;
-    header.records = static_cast<std::uint32_t>(count);
-    header.bytes = static_cast<std::uint32_t>(out - packed.data());
-    header.check = spool::checksum(packed.data(), header.bytes);
-    std::vector<std::byte> bytes(sizeof header + header.bytes);
-    std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + sizeof header, packed.data(), header.bytes);
-    return bytes;
+    return test::packed_frame(first, body(first, count));
 }
 
 std::vector<std::byte> operator+(std::vector<std::byte> a, const std::vector<std::byte>& b)
@@ -109,6 +93,19 @@ TEST(RecordCursor, ACutOrDamagedFrameEndsThePackedRecords)
             damaged[i] ^= std::byte{1} << bit;
             EXPECT_EQ(read(calls, damaged, 4), 6U) << "byte " << i << " bit " << bit;
         }
+    }
+}
+
+TEST(RecordCursor, StopsBehindWhatIsTrusted)
+{
+    const std::vector<std::byte> calls = body(9, 3);
+    const std::vector<std::byte> packed = frame(0, 4) + frame(4, 5);
+    for (std::uint64_t trusted = 0; trusted < 15; ++trusted) {
+        RecordCursor cursor(calls, packed, 9);
+        cursor.stop_behind(trusted);
+        EXPECT_EQ(read(cursor), std::min<std::uint64_t>(trusted, 12));
+        EXPECT_EQ(cursor.missing(), 0U);
+        EXPECT_FALSE(cursor.open_call(0));
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "formats/functions/functions.hpp"
+#include "formats/spool/packed.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstdint>
@@ -43,6 +44,28 @@ inline spool::SpoolHeader make_header(int rank, int size, int thread)
                 "5\0",
                 12);
     return header;
+}
+
+/// The records of a stage, packed. `first`: the number of the first of them.
+inline std::vector<std::byte> packed_frame(std::uint64_t first, const std::vector<std::byte>& records)
+{
+    const std::size_t count = records.size() / sizeof(spool::Record);
+    std::vector<unsigned char> packed(count * spool::largest_packed);
+    spool::Expectation expected;
+    unsigned char* out = packed.data();
+    for (std::size_t i = 0; i < count; ++i) {
+        out = spool::pack_record(expected, records.data() + i * sizeof(spool::Record), out);
+    }
+    spool::FrameHeader header{};
+    header.magic = spool::frame_magic;
+    header.first = first;
+    header.records = static_cast<std::uint32_t>(count);
+    header.bytes = static_cast<std::uint32_t>(out - packed.data());
+    header.check = spool::checksum(packed.data(), header.bytes);
+    std::vector<std::byte> bytes(sizeof header + header.bytes);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, packed.data(), header.bytes);
+    return bytes;
 }
 
 /// A .calls file.

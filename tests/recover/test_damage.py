@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -127,6 +128,87 @@ class Damage(deaths.Case):
         self.assertIn("there already", self.succeed(self.recover()).out)
         self.succeed(self.recover("--force"))
         self.assert_recovered(RANKS, victims=(1,))
+
+    def assert_named(self, *words, calls=None):
+        """The recovery names what it leaves out, keeps the raw records, and what it makes can be replayed."""
+        before = sorted(name for name in os.listdir(self.spool()) if name != "kept")
+        result = self.succeed(self.recover())
+        for word in words:
+            self.assertIn(word, result.err)
+        self.assertIn("left out", result.err)
+        self.assertIn("the raw records are kept in", result.out)
+        self.assertEqual(sorted(name for name in os.listdir(self.spool()) if name != "kept"), before)
+        self.validate()
+        found = self.calls()
+        for rank, most in (calls or {}).items():
+            self.assertLessEqual(found.get(rank, 0), most)
+        self.assertEqual(found[2 if calls and 1 in calls else 1], self.whole_calls()[2 if calls and 1 in calls else 1])
+        replayed = harness.mpirun(2, harness.tool("cpreplay"), self.trace)
+        self.assertIn(replayed.code, (0, 3), harness.describe(replayed))
+        self.assertNotIn("years away", replayed.err)
+        return result
+
+    def whole_calls(self):
+        if not hasattr(self, "calls_of_whole"):
+            copy = os.path.join(self.scratch, "copy")
+            shutil.copytree(self.whole, copy)
+            self.assertEqual(self.succeed(self.recover(trace=copy)).err, "", "what is whole is not damaged")
+            self.assertFalse(os.path.exists(os.path.join(copy, "spool")))
+            self.calls_of_whole = self.calls(copy)
+        return self.calls_of_whole
+
+    def test_a_rank_without_its_calls_is_missing(self):
+        os.remove(self.spool("1.0.calls"))  # its samples and its maps are there
+        result = self.assert_named("1.0.calls: missing", "rank 1: no records in", calls={1: 0})
+        self.assertIn("missing: 1", result.out)
+        # They turn up.
+        shutil.copy(os.path.join(self.whole, "spool", "1.0.calls"), self.spool("1.0.calls"))
+        self.succeed(self.recover("--force"))
+        self.assertEqual(self.calls(), self.whole_calls())
+        self.assertFalse(os.path.exists(self.spool()))
+
+    def test_other_missing_files(self):
+        os.remove(self.spool("1.maps"))
+        self.assert_named("1.maps: missing or empty")
+
+    def test_a_page_of_zeros(self):
+        """As a file system leaves where a block was lost."""
+        page = bytes(4096)
+        self.write("1.0.calls", HEADER, page)
+        self.assert_named("1.0.calls: damaged at record 1, ", "rank 1: no records in", calls={1: 0})
+        self.fresh()
+        self.write("1.0.calls", HEADER + 4096, page)
+        self.assert_named("1.0.calls: damaged at record 65, which is empty", calls={1: 64})
+        self.fresh()
+        self.write("1.0.samples", HEADER, page)
+        self.assert_named("1.0.samples: damaged behind 4096 bytes")
+
+    def test_damaged_times(self):
+        """Of which the replay would refuse the trace, or analyze years."""
+        with open(self.spool("1.0.calls"), "rb") as file:
+            content = file.read()
+        kinds = content[HEADER::RECORD]
+        call = kinds.index(CALL, 40)
+        at = HEADER + call * RECORD
+        enter, leave = struct.unpack_from("<QQ", content, at + 8)
+        hour = 3600 * 10**9
+        for changed in ((2**63, leave), (enter, 2**63 + 5), (enter + 2**57, leave + 2**57), (0, 0), (leave + 1, enter),
+                        (enter, leave + hour), (enter + hour, leave + hour)):
+            self.fresh()
+            self.write("1.0.calls", at + 8, struct.pack("<QQ", *changed))
+            result = self.assert_named(f"1.0.calls: damaged at record {call + 1}, ",
+                                       calls={1: kinds[:call].count(CALL)})
+            self.assertIn("records lost: 1", result.out)
+            self.assertEqual(self.calls()[1], kinds[:call].count(CALL))
+
+    def test_an_impossible_function(self):
+        self.write("1.0.calls", HEADER + 100 * RECORD, b"\x01\0\xff\xff")
+        self.assert_named("1.0.calls: damaged at record 101, which names a function that there is not",
+                          calls={1: 100})
+
+    def test_samples_that_end_too_early(self):
+        os.truncate(self.spool("1.0.samples"), os.path.getsize(self.spool("1.0.samples")) - 8)
+        self.assert_named("1.0.samples: cut off behind ")
 
     def test_the_first_ranks_file_is_missing(self):
         for name in ("0.0.calls", "0.0.samples", "0.maps"):
