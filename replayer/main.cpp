@@ -12,6 +12,7 @@
 #include "formats/result/segments.hpp"
 #include "formats/support/last_words.hpp"
 #include "formats/support/standard_output.hpp"
+#include "formats/support/terminal.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
@@ -66,8 +67,7 @@ void recover(const Phases& phases, const fs::path& trace)
         phases.note(note);
     }
     phases.note(fmt::format("{}: the recording was left without an archive; made it of the raw records ({} calls){}",
-                            trace.string(), recovered.totals.calls,
-                            recovered.is_spool_kept ? ", which are kept" : ""));
+                            trace.string(), recovered.totals.calls, recovered.is_spool_kept ? ", which are kept" : ""));
 }
 
 /// Process 0 chooses, so that all look at the same trace even while another is being recorded.
@@ -331,7 +331,7 @@ int end(const CommandLine& command_line)
         try {
             print_checked(command_line.words);
         } catch (const Failure& failure) {
-            fmt::print(stderr, "cpreplay: {}\n", failure.what());
+            fmt::print(stderr, "cpreplay: {}\n", printable(failure.what()));
             code = failure.code();
         }
     }

@@ -4,6 +4,7 @@
 
 #include "collector/archive/recover.hpp"
 #include "formats/support/parser_words.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -143,8 +144,10 @@ CommandLine parse_command_line(int argc, char** argv)
     } catch (const CLI::CallForVersion& version) {
         return {{}, true, ExitCode::Done, fmt::format("{}\n", version.what())};
     } catch (const CLI::ParseError& error) {
-        return {
-            {}, true, ExitCode::Usage, fmt::format("cpreplay: {}; see cpreplay --help\n", in_our_words(error.what()))};
+        return {{},
+                true,
+                ExitCode::Usage,
+                fmt::format("cpreplay: {}; see cpreplay --help\n", printable(in_our_words(error.what())))};
     }
     if (!trace.empty()) {
         options.trace = trace;

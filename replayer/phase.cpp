@@ -3,6 +3,7 @@
 #include "replayer/phase.hpp"
 
 #include "formats/support/last_words.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/core.h>
 
@@ -78,7 +79,7 @@ void print(const Messages& messages, int size)
 {
     for (int k = 0; k < messages.count; ++k) {
         const auto& entry = messages.entries[k];
-        fmt::print(stderr, "{}: {}", tool, entry.text.data());
+        fmt::print(stderr, "{}: {}", tool, printable(entry.text.data()));
         if (entry.processes > 1 && entry.processes < size) {
             fmt::print(stderr, " ({} of {} processes)", entry.processes, size);
         }
@@ -128,7 +129,7 @@ void Phases::run(std::string_view name, Scope scope, const std::function<void()>
 void Phases::note(std::string_view words) const
 {
     if (rank_ == 0) {
-        fmt::print(stderr, "{}: {}\n", tool, words);
+        fmt::print(stderr, "{}: {}\n", tool, printable(words));
         std::fflush(stderr);
     }
 }
@@ -172,7 +173,7 @@ ExitCode Phases::agree(const Outcome& outcome, Scope scope) const
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done == 0) {
             if (MPI_Wtime() > deadline) {
-                fmt::print(stderr, "{}: {}\n", tool, outcome.message);
+                fmt::print(stderr, "{}: {}\n", tool, printable(outcome.message));
                 std::fflush(stderr);
                 MPI_Abort(comm_, mine);
             }

@@ -3,6 +3,7 @@
 #include "replayer/summary.hpp"
 
 #include "analysis/model/anomalies.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
             "warning: no message has a partner: event files of other ranks, or of another run, may have been mixed; "
             "copy the whole trace again\n";
     }
-    fmt::format_to(out, "next: cpreport hotspots {}\n", trace);
+    fmt::format_to(out, "next: cpreport hotspots {}\n", shell_word(trace));
     return text;
 }
 

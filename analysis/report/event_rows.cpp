@@ -198,7 +198,7 @@ std::vector<std::vector<CountedPlace>> counted_places(const HotspotRequest& requ
         }
     } catch (const std::out_of_range& error) {
         fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}",
-             result::counts_path(trace).string(), error.what(), trace.string());
+             result::counts_path(trace).string(), error.what(), shell_quoted(trace.string()));
     }
     return result;
 }

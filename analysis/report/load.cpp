@@ -20,7 +20,7 @@ model::Profile load(const std::filesystem::path& trace)
     model::Profile profile = result::read(trace);
     if (const std::optional<std::string> why = result::failed_replay(trace))
         fmt::print(stderr, "cpreport: {}: this is the result of an earlier replay; the last one failed: {}\n",
-                   trace.string(), *why);
+                   printable(trace.string()), printable(*why));
     binary::SourceLines lines;
     naming::name_functions(profile, lines, [](const std::string&) { return true; });
     return profile;

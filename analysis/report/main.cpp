@@ -308,10 +308,10 @@ int main(int argc, char** argv)
     } catch (const ReaderGone&) {
         return static_cast<int>(ExitCode::Done);
     } catch (const Failure& failure) {
-        fmt::print(stderr, "cpreport: {}\n", failure.what());
+        fmt::print(stderr, "cpreport: {}\n", printable(failure.what()));
         return static_cast<int>(failure.code());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "cpreport: {}; please report this\n", error.what());
+        fmt::print(stderr, "cpreport: {}; please report this\n", printable(error.what()));
         return static_cast<int>(ExitCode::Failed);
     }
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/text.hpp"
 
+#include "formats/support/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,44 +17,6 @@ namespace critpath::report
 
 namespace
 {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-struct CodePoint {
-    char32_t value = 0;
-    std::size_t bytes = 1;
-    bool valid = false;
-};
-
-/// The character that `text` (not empty) begins with; an invalid one takes one byte.
-CodePoint decode(std::string_view text)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80)
-        return {first, 1, true};
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length)
-        return {};
-    char32_t value = first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80)
-            return {};
-        value = value << 6U | (byte(i) & 0x3FU);
-    }
-    constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
-    const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (value < least[length] || value > 0x10FFFF || is_surrogate)
-        return {};
-    return {value, length, true};
-}
-
-/// How many characters `text` begins with that are ASCII and printable: as most texts are from end to end.
-std::size_t plain_characters(std::string_view text)
-{
-    const auto* const end = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
-    return static_cast<std::size_t>(end - text.begin());
-}
 
 struct Range {
     char32_t first;
@@ -150,28 +114,6 @@ std::size_t display_width(std::string_view text)
     }
 }
 
-std::string valid_utf8(std::string_view text, bool replace_controls)
-{
-    std::string result;
-    result.reserve(text.size());
-    for (;;) {
-        const std::size_t plain = plain_characters(text);
-        result += text.substr(0, plain);
-        text.remove_prefix(plain);
-        if (text.empty())
-            return result;
-        const CodePoint point = decode(text);
-        const bool is_control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0) ||
-                                (point.value >= 0x202A && point.value <= 0x202E) ||
-                                (point.value >= 0x2066 && point.value <= 0x2069);
-        if (!point.valid || (replace_controls && is_control))
-            result += replacement;
-        else
-            result += text.substr(0, point.bytes);
-        text.remove_prefix(point.bytes);
-    }
-}
-
 std::string shorten_middle(std::string_view text, std::size_t width)
 {
     const std::size_t whole = display_width(text);
@@ -199,24 +141,9 @@ std::string_view basename(std::string_view path)
     return slash == std::string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
 
-std::string shell_quoted(std::string_view word)
-{
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%=";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos)
-        return std::string(word);
-    std::string quoted = "'";
-    for (const char c : word) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
-
 std::string command_line(std::string_view arguments, std::string_view trace)
 {
-    return fmt::format("cpreport {} {}", arguments, shell_quoted(trace));
+    return fmt::format("cpreport {} {}", arguments, shell_word(trace));
 }
 
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words)

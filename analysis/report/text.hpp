@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns text on a terminal: how wide UTF-8 is, and how it is shortened and quoted.
+// Owns text on a terminal: how wide UTF-8 is, and how it is shortened.
 #pragma once
+
+#include "formats/support/terminal.hpp"
 
 #include <cstddef>
 #include <string>
@@ -18,14 +20,6 @@ inline constexpr std::string_view ellipsis = "…";
 /// Columns that `text` takes on a terminal. `text` must be printable().
 std::size_t display_width(std::string_view text);
 
-/// `text` as valid UTF-8; with `replace_controls` also without control characters, so that no name can steer the
-/// terminal. What is not valid becomes U+FFFD.
-std::string valid_utf8(std::string_view text, bool replace_controls);
-inline std::string printable(std::string_view text)
-{
-    return valid_utf8(text, true);
-}
-
 /// `text` in at most `width` columns, with an ellipsis in its middle if it is longer.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
@@ -34,9 +28,6 @@ std::string shorten_end(std::string_view text, std::size_t width);
 
 /// The last component of a path; the path itself if there is none.
 std::string_view basename(std::string_view path);
-
-/// `word` as one word of a POSIX shell.
-std::string shell_quoted(std::string_view word);
 
 /// "cpreport hotspots --by line cp-app-1": to copy into a shell. `arguments`: those before the trace, which is always
 /// named: without it, it would be the newest one.

@@ -5,6 +5,7 @@
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ std::vector<division::Parts> divide(const Request& request, const model::Profile
         return division::divide(divided, {segments.records(), attributions.records()}, windows, has_rank);
     } catch (const std::out_of_range& error) {
         fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}",
-             result::segments_path(request.trace).string(), error.what(), request.trace.string());
+             result::segments_path(request.trace).string(), error.what(), shell_quoted(request.trace.string()));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "collector/archive/spool_check.hpp"
 #include "collector/archive/spool_copy.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -229,7 +230,7 @@ void check_processes(const fs::path& trace, const Survey& survey, const RecoverO
             fail(ExitCode::Usage,
                  "{}: rank {} is still running (process {}); wait until the application has ended, or end it, then "
                  "cpcollect recover {}",
-                 trace.native(), process.rank, process.pid, trace.native());
+                 trace.native(), process.rank, process.pid, shell_quoted(trace.native()));
         }
     }
     if (others.empty()) {
@@ -241,7 +242,7 @@ void check_processes(const fs::path& trace, const Survey& survey, const RecoverO
         fail(ExitCode::BadTrace,
              "{}: was recorded on {}, and whether it still is cannot be seen from here; if the application has ended: "
              "cpcollect recover {}",
-             trace.native(), where, trace.native());
+             trace.native(), where, shell_quoted(trace.native()));
     }
     notes.push_back(fmt::format("{}: was recorded on {}; that no process there is still running was not checked",
                                 trace.native(), where));
@@ -396,10 +397,11 @@ bool note_changed_files(const fs::path& trace, const std::set<std::string>& file
             break;
         }
         std::error_code error;
-        notes.push_back(fmt::format(
-            "{}: {}, so that its functions have no names; put the one that ran back (cp -p), then "
-            "cpcollect recover --force {}",
-            file, fs::exists(file, error) ? "is another file than the one that ran" : "is gone", trace.native()));
+        notes.push_back(
+            fmt::format("{}: {}, so that its functions have no names; put the one that ran back (cp -p), then "
+                        "cpcollect recover --force {}",
+                        file, fs::exists(file, error) ? "is another file than the one that ran" : "is gone",
+                        shell_quoted(trace.native())));
     }
     return !files.empty();
 }

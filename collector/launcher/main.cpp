@@ -14,6 +14,7 @@
 #include "collector/launcher/recover_command.hpp"
 #include "collector/launcher/trace_directory.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,14 +42,14 @@ void report(const ProcessPlace& place, const std::string& message)
 {
     using namespace std::chrono_literals;
     if (place.rank == 0) {
-        fmt::print(stderr, "cpcollect: {}\n", message);
+        fmt::print(stderr, "cpcollect: {}\n", printable(message));
         return;
     }
     std::this_thread::sleep_for(2s);
     if (place.rank_on_node == 0) {
         std::array<char, 256> host{};
         gethostname(host.data(), host.size() - 1);
-        fmt::print(stderr, "cpcollect: rank {} on {}: {}\n", place.rank, host.data(), message);
+        fmt::print(stderr, "cpcollect: rank {} on {}: {}\n", place.rank, host.data(), printable(message));
     }
 }
 
@@ -105,7 +106,7 @@ int execute(const std::string& path, const std::vector<std::string>& words)
         trace = claim_directory(options.output, base_name(options.application.front()), options.force);
         if (trace.refusal) {
             fmt::print(stderr, "cpcollect: {}: {}, nothing will be recorded; choose another directory with -o\n",
-                       trace.path.native(), trace.refusal.message());
+                       printable(trace.path.native()), trace.refusal.message());
             trace.path.clear();
         }
     }

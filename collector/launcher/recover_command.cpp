@@ -4,6 +4,8 @@
 
 #include "collector/archive/recover.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/standard_output.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -108,43 +110,49 @@ void check(const fs::path& trace)
     }
 }
 
+void print_notes(const std::vector<std::string>& notes)
+{
+    for (const std::string& note : notes) {
+        fmt::print(stderr, "cpcollect: {}\n", printable(note));
+    }
+}
+
 void print(const archive::Recovered& recovered, const fs::path& trace, bool quiet)
 {
-    for (const std::string& note : recovered.notes) {
-        fmt::print(stderr, "cpcollect: {}\n", note);
-    }
+    print_notes(recovered.notes);
     if (quiet) {
         return;
     }
     const archive::Totals& totals = recovered.totals;
-    fmt::print("cpcollect: {} ranks, {} calls, {} samples, {} in {}\n", recovered.ranks, totals.calls, totals.samples,
-               size_text(totals.bytes), trace.native());
+    std::string text = fmt::format("cpcollect: {} ranks, {} calls, {} samples, {} in {}\n", recovered.ranks,
+                                   totals.calls, totals.samples, size_text(totals.bytes), printable(trace.native()));
     if (!recovered.incomplete.empty()) {
-        fmt::print("cpcollect: the recording is incomplete: {}\n", recovered.incomplete);
+        text += fmt::format("cpcollect: the recording is incomplete: {}\n", recovered.incomplete);
     }
     if (recovered.is_spool_kept) {
-        fmt::print("cpcollect: the raw records are kept in {}\n", (trace / "spool").native());
+        text += fmt::format("cpcollect: the raw records are kept in {}\n", printable((trace / "spool").native()));
     }
-    fmt::print("cpcollect: next: mpirun -n {} cpreplay {}\n", recovered.ranks, trace.native());
+    text += fmt::format("cpcollect: next: mpirun -n {} cpreplay {}\n", recovered.ranks, shell_word(trace.native()));
+    print_checked(text);
 }
 
 void leave(const fs::path& trace, const Command& command)
 {
     std::vector<std::string> notes;
     const bool was_left = archive::remove_leftovers(trace, command.options, notes);
-    for (const std::string& note : notes) {
-        fmt::print(stderr, "cpcollect: {}\n", note);
-    }
+    print_notes(notes);
     if (!command.quiet) {
-        fmt::print("cpcollect: {}: the archive is there already, {}\ncpcollect: next: cpreplay {}\n", trace.native(),
-                   was_left ? "the raw records beside it were removed" : "nothing to do", trace.native());
+        print_checked(fmt::format("cpcollect: {}: the archive is there already, {}\ncpcollect: next: cpreplay {}\n",
+                                  printable(trace.native()),
+                                  was_left ? "the raw records beside it were removed" : "nothing to do",
+                                  shell_word(trace.native())));
     }
 }
 
 int run(const Command& command)
 {
     if (command.help) {
-        fmt::print("{}", recover_help);
+        print_checked(recover_help);
         return static_cast<int>(ExitCode::Done);
     }
     if (command.trace.empty()) {
@@ -182,10 +190,10 @@ int recover_command(int argc, const char* const* argv, int rank)
     try {
         return run(parse(argc, argv));
     } catch (const Failure& failure) {
-        fmt::print(stderr, "cpcollect: {}\n", failure.what());
+        fmt::print(stderr, "cpcollect: {}\n", printable(failure.what()));
         return static_cast<int>(failure.code());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "cpcollect: {}\n", error.what());
+        fmt::print(stderr, "cpcollect: {}\n", printable(error.what()));
         return static_cast<int>(ExitCode::Failed);
     }
 }

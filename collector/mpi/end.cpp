@@ -84,7 +84,7 @@ const char* short_trace()
 void say_kept()
 {
     say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; next: cpcollect recover "
-               << short_trace());
+               << sampling::ShellWord{short_trace()});
 }
 
 Text& operator<<(Text& text, double size)  // in bytes
@@ -271,7 +271,7 @@ void summarise(const critpath_archive_summary& summary, const Complaints& worst)
     }
     warn(summary, worst);
     if (!process.settings.quiet) {
-        say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << trace);
+        say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << sampling::ShellWord{trace});
     }
 }
 

@@ -303,8 +303,10 @@ void say(const Text& line)
     }
     const sampling::Withheld pipe(SIGPIPE);
     const sampling::Withheld size(SIGXFSZ);
+    Text clean = line;
+    clean.replace_controls();
     char end[] = "\n";
-    iovec parts[] = {{const_cast<char*>(line.c_str()), line.size()}, {end, 1}};
+    iovec parts[] = {{const_cast<char*>(clean.c_str()), clean.size()}, {end, 1}};
     for (iovec* part = parts; part != std::end(parts);) {
         // Not writev(), which is a cancellation point, as the application's call is not.
         const ssize_t written = syscall(SYS_writev, fd, part, static_cast<int>(std::end(parts) - part));

@@ -15,6 +15,11 @@
 namespace critpath::sampling
 {
 
+/// To be said as one word of a POSIX shell.
+struct ShellWord {
+    const char* word;
+};
+
 class Text
 {
 public:
@@ -65,6 +70,40 @@ public:
             *this << "-";
         }
         return *this << static_cast<std::uint64_t>(number < 0 ? -static_cast<std::int64_t>(number) : number);
+    }
+
+    Text& operator<<(ShellWord quoted)
+    {
+        constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%=";
+        const char* word = quoted.word;
+        if (*word != '\0' && word[std::strspn(word, plain)] == '\0') {
+            return *this << word;
+        }
+        *this << "'";
+        for (; *word != '\0'; ++word) {
+            const char one[] = {*word, '\0'};
+            *this << (*word == '\'' ? "'\\''" : one);
+        }
+        return *this << "'";
+    }
+
+    /// So that no name can steer the terminal. Some controls are characters of more bytes in UTF-8.
+    void replace_controls()
+    {
+        const auto is = [this](std::size_t at, unsigned first, unsigned last) {
+            const auto byte = static_cast<unsigned char>(buffer_[at]);  // there is one behind the last
+            return byte >= first && byte <= last;
+        };
+        for (std::size_t i = 0; i < size_; ++i) {
+            std::size_t bytes = is(i, 1, 0x1f) || is(i, 0x7f, 0x7f) ? 1 : 0;
+            if (is(i, 0xc2, 0xc2) && is(i + 1, 0x80, 0x9f)) {
+                bytes = 2;
+            } else if (is(i, 0xe2, 0xe2) && ((is(i + 1, 0x80, 0x80) && is(i + 2, 0xaa, 0xae)) ||
+                                             (is(i + 1, 0x81, 0x81) && is(i + 2, 0xa6, 0xa9)))) {
+                bytes = 3;
+            }
+            std::memset(buffer_ + i, '?', bytes);
+        }
     }
 
     [[nodiscard]] const char* c_str() const { return buffer_; }

@@ -4,6 +4,7 @@
 
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <array>
 #include <cerrno>
@@ -79,8 +80,10 @@ int open_result(const std::filesystem::path& trace, const char* name)
     if (!std::filesystem::is_directory(trace, ignored))
         fail(ExitCode::BadTrace, "{}: no such trace; give the directory that cpcollect made", trace.string());
     if (std::filesystem::exists(database_path(trace), ignored))
-        fail(ExitCode::BadTrace, "{}: is missing; run again: mpirun -n N cpreplay {}", path.string(), trace.string());
-    fail(ExitCode::BadTrace, "{}: no result yet; run: mpirun -n N cpreplay {}", trace.string(), trace.string());
+        fail(ExitCode::BadTrace, "{}: is missing; run again: mpirun -n N cpreplay {}", path.string(),
+             shell_quoted(trace.string()));
+    fail(ExitCode::BadTrace, "{}: no result yet; run: mpirun -n N cpreplay {}", trace.string(),
+         shell_quoted(trace.string()));
 }
 
 std::vector<unsigned char> read_file(const std::filesystem::path& trace, const char* name)

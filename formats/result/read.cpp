@@ -7,6 +7,7 @@
 #include "formats/result/segments.hpp"
 #include "formats/result/sqlite.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -268,7 +269,7 @@ void check_version(const std::filesystem::path& trace, const model::Profile& pro
         fail(ExitCode::BadTrace,
              "{}: the result has schema version {}, this program reads {}; use the cpreport that came with the "
              "cpreplay that made it, or run: mpirun -n N cpreplay {}",
-             trace.string(), version->second, schema_version, trace.string());
+             trace.string(), version->second, schema_version, shell_quoted(trace.string()));
 }
 
 model::Profile from_bytes(const std::filesystem::path& trace, std::span<unsigned char> bytes)
@@ -298,7 +299,7 @@ model::Profile read(const std::filesystem::path& trace)
     constexpr char magic[] = "SQLite format 3";
     if (bytes.size() < sizeof magic || std::memcmp(bytes.data(), magic, sizeof magic) != 0)
         fail(ExitCode::BadTrace, "{}: not a result of cpreplay; run: mpirun -n N cpreplay {}",
-             database_path(trace).string(), trace.string());
+             database_path(trace).string(), shell_quoted(trace.string()));
     try {
         return from_bytes(trace, bytes);
     } catch (const DatabaseError& error) {
@@ -306,7 +307,7 @@ model::Profile read(const std::filesystem::path& trace)
             fail(ExitCode::Failed, "{}: cannot be read: {}; use a machine with more memory",
                  database_path(trace).string(), error.what());
         fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}", database_path(trace).string(),
-             error.what(), trace.string());
+             error.what(), shell_quoted(trace.string()));
     }
 }
 

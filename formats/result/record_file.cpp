@@ -5,6 +5,7 @@
 #include "formats/result/file.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -61,10 +62,10 @@ RecordFile::RecordFile(const std::filesystem::path& trace, const RecordFormat& f
 
     if (header().magic != format.magic)
         fail(ExitCode::BadTrace, "{}: damaged (it is not a file of {}); run again: mpirun -n N cpreplay {}",
-             path_.string(), format.content, trace.string());
+             path_.string(), format.content, shell_quoted(trace.string()));
     if (header().version != format.version)
         fail(ExitCode::BadTrace, "{}: has version {}, this program reads {}; run again: mpirun -n N cpreplay {}",
-             path_.string(), header().version, format.version, trace.string());
+             path_.string(), header().version, format.version, shell_quoted(trace.string()));
     if (const char* how = contradiction(header(), format, data_.get_deleter().size); how != nullptr)
         damaged(how);
 }
@@ -72,7 +73,7 @@ RecordFile::RecordFile(const std::filesystem::path& trace, const RecordFormat& f
 void RecordFile::damaged(const char* how) const
 {
     fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}", path_.string(), how,
-         trace_.string());
+         shell_quoted(trace_.string()));
 }
 
 }  // namespace critpath::result

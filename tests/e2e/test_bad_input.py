@@ -4,6 +4,8 @@
 next action, and no hang."""
 
 import os
+import re
+import shutil
 import sqlite3
 
 import harness
@@ -52,6 +54,63 @@ class Collect(harness.Case):
         self.assertGreater(len(self.path()), 0)
         summary = harness.run(harness.tool("cpreport"), "summary", self.trace)
         self.assertRegex(summary.out, "(Not sampled +time without a processor: of that, timers know nothing|Sampling +none: )")
+
+
+class OddNames(harness.Case):
+    """What a user, or somebody else, has chosen for a name is one word in the lines to copy into a shell, and cannot
+    steer the terminal."""
+
+    def follow(self, result):
+        """What the last line says to do next, done by a shell."""
+        *_, command = re.findall("next: (.*)", result.out + result.err)
+        for tool in ("cpcollect", "cpreplay", "cpreport"):
+            command = re.sub(rf"\b{tool} ", f"{harness.tool(tool)} ", command, count=1)
+        command = command.replace("mpirun", harness.MPIEXEC)
+        return self.succeed(harness.run("sh", "-c", command, cwd=self.scratch))
+
+    def collect(self, name):
+        return self.succeed(harness.mpirun(2, harness.tool("cpcollect"), "-o", name, harness.workload("halo"), "20",
+                                           cwd=self.scratch))
+
+    def test_next_can_be_copied(self):
+        for name in ("sp ace", "it's $(here);", "*"):
+            with self.subTest(name=name):
+                recorded = self.collect(name)
+                replayed = self.follow(recorded)
+                self.assertIn("%", self.follow(replayed).out)
+
+    def test_next_of_a_recovery_can_be_copied(self):
+        self.trace = os.path.join(self.scratch, "sp ace")
+        os.mkdir(os.path.join(self.scratch, "no"))
+        # Without a library that makes the archive there are raw records only.
+        libraries = os.path.join(self.scratch, "libraries")
+        os.mkdir(libraries)
+        source = os.path.join(harness.BIN, os.pardir, "lib")
+        shutil.copy(os.path.join(source, "libcritpath-preload.so"), libraries)
+        with open(os.path.join(libraries, "libcritpath-archive.so"), "w") as file:
+            file.write("no library")
+        recorded = harness.mpirun(2, harness.tool("cpcollect"), "-o", "sp ace", harness.workload("halo"), "20",
+                                  cwd=self.scratch, env=harness.environment(CRITPATH_LIBDIR=libraries))
+        self.assertIn("next: cpcollect recover 'sp ace'", recorded.err, harness.describe(recorded))
+        recovered = self.follow(recorded)
+        self.assertIn("%", self.follow(self.follow(recovered)).out)
+
+    def test_no_control_characters(self):
+        """Neither those of ASCII nor those that UTF-8 has behind it."""
+        name = "a\x1b[31mb\x9bc\x07\u202ed"
+        results = [self.collect(name)]
+        for tool, *arguments in (("cpreplay", name), ("cpreport", "hotspots", name), ("cpcollect", "recover", name),
+                                 ("cpreport", "hotspots", "no" + name), ("cpreport", "hot" + name),
+                                 ("cpreplay", "no" + name), ("cpreplay", "--" + name),
+                                 ("cpcollect", "recover", "no" + name), ("cpcollect", "no" + name),
+                                 ("cpcollect", "-o", name, "true"), ("cpcollect", "--" + name, "true")):
+            results.append(harness.run(harness.tool(tool), *arguments, cwd=self.scratch))
+            self.assertTrue(results[-1].out + results[-1].err, "says something")
+        shutil.rmtree(os.path.join(self.scratch, name, "critpath"))
+        results.append(harness.run(harness.tool("cpreport"), "hotspots", name, cwd=self.scratch))
+        for result in results:
+            said = result.out + result.err
+            self.assertFalse([c for c in said if c in name and not c.isprintable()], harness.describe(result))
 
 
 class Replay(harness.Case):

@@ -115,6 +115,13 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(result.out.endswith("next: cpreport hotspots cp-another\n"), result)
         self.assertFalse(os.path.exists(os.path.join(self.trace, "critpath")))
 
+    def test_what_is_next_can_be_copied_into_a_shell(self):
+        for name, word in (("sp ace", "'sp ace'"), ("it's", "'it'\\''s'"), ("b\x1b[1m", "'b\N{REPLACEMENT CHARACTER}[1m'")):
+            self.make_trace(name)
+            result = self.run_many(name)
+            self.assertEqual(result.code, DONE, result)
+            self.assertTrue(result.out.endswith(f"next: cpreport hotspots {word}\n"), result)
+
     def test_more_processes_than_ranks(self):
         result = self.run_many(self.trace, processes=6)
         self.assertEqual(result.code, DONE, result)
