@@ -14,6 +14,7 @@
 #include "collector/launcher/recover_command.hpp"
 #include "collector/launcher/trace_directory.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/standard_output.hpp"
 #include "formats/support/terminal.hpp"
 
 #include <fmt/format.h>
@@ -80,7 +81,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     const Libraries libraries = find_libraries();
     config["preload_library"] = libraries.preload.native();
     config["archive_library"] = libraries.archive.native();
-    fmt::print("{}\n", config.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_checked(config.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 int execute(const std::string& path, const std::vector<std::string>& words)

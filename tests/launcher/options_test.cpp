@@ -24,7 +24,7 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
 
 TEST_F(Launcher, FullDiskBehindStandardOutputIsAFailure)
 {
-    for (const char* option : {"--help", "--version"}) {
+    for (const char* option : {"--help", "--version", "--config ls", "recover --help"}) {
         const Result result = collect(std::string(option) + " >/dev/full");
         EXPECT_EQ(result.exit_code, 1);
         EXPECT_THAT(result.err, HasSubstr("cpcollect: standard output: No space left on device; "));
