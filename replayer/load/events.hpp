@@ -254,8 +254,11 @@ inline model::Ns EventLoader::advance(const otf2::Moment& moment)
         start(moment.time);
     }
     last_tick_ = moment.time;
+    if (moment.time >= farthest_ticks) {  // their correction may leave 64 bits
+        refuse_time(moment.time);
+    }
     const model::Ns time = clock_.to_ns(moment.time);
-    if (moment.time >= farthest_ticks || time <= model::Ns{-farthest_time} || time > latest_) {
+    if (time <= model::Ns{-farthest_time} || time > latest_) {
         refuse_time(moment.time);
     }
     out_.anomalies.clock_violations += time < now_ ? 1 : 0;

@@ -379,6 +379,7 @@ TEST(Refusal, OfTimesThatNoClockShows)
     EXPECT_EQ(said_of_times(year, -5), "");
     EXPECT_THAT(said_of_times(5 * year, 0), HasSubstr("rank 0: an event at"));
     EXPECT_THAT(said_of_times(UINT64_MAX, 0), HasSubstr("years away"));
+    EXPECT_THAT(said_of_times((std::uint64_t{1} << 63) + 5, -(std::int64_t{1} << 60)), HasSubstr("years away"));
     EXPECT_THAT(said_of_times(2, INT64_MAX), HasSubstr("years away"));
     EXPECT_THAT(said_of_times(2, INT64_MIN), HasSubstr("years away"));
 }
