@@ -82,9 +82,8 @@ std::string peers_in_words(const Explanation& e)
             which = fmt::format("from the same {} to its next call that can wait", e.call_before);
         break;
     case model::ComparedBy::Meetings:
-        return " Compared is all that a rank computes from the collective before it to the next one: in no call "
-               "between "
-               "these it has waited.";
+        return " Compared is all that a rank computes from the collective before it to the next one: it waits in no "
+               "call between these.";
     case model::ComparedBy::Lap:
         return " Its peers have such work between other calls: compared is all that a rank does from one call at this "
                "place to the next.";
