@@ -78,7 +78,7 @@ std::uint64_t read_samples(std::span<const std::byte> records, const spool::Samp
 struct SampleExtent {
     std::size_t bytes = 0;      // of the records that make sense,
     std::uint64_t records = 0;  // and how many these are
-    bool is_damaged = false;    // what stands behind them is neither nothing nor a record that was not finished
+    bool is_damaged = false;    // what stands behind them is no record, not even one that was not finished
 };
 
 /// What read_samples() would read until the first record whose time, with `time_offset`, is later than `latest`.

@@ -207,8 +207,11 @@ class Damage(deaths.Case):
                           calls={1: 100})
 
     def test_samples_that_end_too_early(self):
-        os.truncate(self.spool("1.0.samples"), os.path.getsize(self.spool("1.0.samples")) - 8)
-        self.assert_named("1.0.samples: cut off behind ")
+        """Within a record, and where no file system ends a block."""
+        size = os.path.getsize(self.spool("1.0.samples"))
+        record = struct.pack("<IHHQ", 9, 0, 4096, 0)
+        self.write("1.0.samples", size, record if (size + len(record)) % 512 != 0 else record + bytes(8))
+        self.assert_named(f"1.0.samples: cut off behind {size} bytes")
 
     def test_the_first_ranks_file_is_missing(self):
         for name in ("0.0.calls", "0.0.samples", "0.maps"):
