@@ -114,8 +114,8 @@ void refuse_times_far_apart(const Replay& replay)
 {
     constexpr Ns year = std::chrono::hours{365 * 24};
     constexpr Ns most = 5 * year;  // no two nodes are started that far apart
-    constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-    std::int64_t bounds[] = {never, never};  // the earliest moment of all; minus the latest
+    constexpr std::int64_t no_event = std::numeric_limits<std::int64_t>::max();
+    std::int64_t bounds[] = {no_event, no_event};  // the earliest moment of all; minus the latest
     for (const ProcessTrace& process : replay.processes) {
         for (const LocationTrace& location : process.locations) {
             if (location.begin != Ns{0} || location.end != Ns{0}) {  // it has events
@@ -125,7 +125,7 @@ void refuse_times_far_apart(const Replay& replay)
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT64_T, MPI_MIN, replay.comm);
-    if (bounds[0] != never && Ns{-bounds[1] - bounds[0]} > most) {
+    if (bounds[0] != no_event && Ns{-bounds[1] - bounds[0]} > most) {
         fail(ExitCode::BadTrace,
              "{}: its processes have events that are {} years apart by their clocks; record the application again, or "
              "copy the trace again",
