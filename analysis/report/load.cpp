@@ -5,6 +5,7 @@
 #include "analysis/naming/naming.hpp"
 #include "formats/result/failed_replay.hpp"
 #include "formats/result/result.hpp"
+#include "formats/support/terminal.hpp"
 
 #include <fmt/core.h>
 
