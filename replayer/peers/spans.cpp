@@ -33,16 +33,16 @@ Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameC
 {
     const model::Definitions& definitions = replay.definitions;
     auto calls = std::make_shared<Calls>(Calls{{}, {}, {}, BetweenPolls(definitions)});
+    const std::vector<std::uint32_t> groups = groups_of_collectives(definitions);
     std::vector<model::ContextId> place;
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
         place.push_back(same({i}));
         const auto what = functions::semantic_class(definitions.region({i}).function);
         const bool is_alone = i < predecessors.alone.size() && predecessors.alone[i];
         calls->can_wait.push_back(functions::may_meet_others(what) && !is_alone);
-        calls->is_collective.push_back(calls->can_wait.back() &&
-                                       functions::group_of(what) == functions::Group::Collective);
+        calls->is_collective.push_back(calls->can_wait.back() && groups[i] != is_not_collective);
     }
-    calls->meeting = find_met_calls(replay, predecessors, place, groups_of_collectives(definitions), is_not_collective);
+    calls->meeting = find_met_calls(replay, predecessors, place, groups, is_not_collective);
     calls_ = std::move(calls);
     is_bound_ = &calls_->can_wait;
 }
