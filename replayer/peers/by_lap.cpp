@@ -32,24 +32,22 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// Adds the laps of a process, `p`, to the lists of `found`.
-    void find(const Gaps& gaps, const Spans& spans, std::size_t p, Chosen& found) const
+    /// Adds the laps of a process, `p`, to the lists, by list, and sets where the last ones end.
+    void find(const Gaps& gaps, const Spans& spans, std::size_t p, std::vector<std::vector<std::uint32_t>>& lists,
+              Chosen& found) const
     {
         std::vector<std::uint32_t> begin(size_, 0);
         for (std::uint32_t i = 0; i < gaps.end(); ++i) {
             const std::uint32_t list = list_of_[spans.meeting(gaps.place(i).after).value];
-            if (list == is_none)
-                continue;
-            found.lists[list][p].push_back(std::exchange(begin[list], i + 1));
-            found.ends[list][p].push_back(i + 1);
+            if (list != is_none)
+                lists[list].push_back(std::exchange(begin[list], i + 1));
         }
-        // From the start of the process on, one may work and another one not yet: that is little of many laps, but not
-        // of its logarithm.
         for (std::size_t list = 0; list < size_; ++list) {
-            if (found.lists[list][p].size() <= 2)
-                continue;
-            found.lists[list][p].erase(found.lists[list][p].begin());
-            found.ends[list][p].erase(found.ends[list][p].begin());
+            found.laps_end[list][p] = begin[list];
+            // From the start of the process on, one may work and another one not yet: that is little of many laps, but
+            // not of its logarithm.
+            if (lists[list].size() > 2)
+                lists[list].erase(lists[list].begin());
         }
     }
 
@@ -77,10 +75,12 @@ Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& 
         }
     }
     found.lists.resize(laps.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
-    found.ends = found.lists;
+    found.laps_end.resize(laps.size(), std::vector<std::uint32_t>(gaps.size()));
     found.on_path.resize(gaps.size());
+    std::vector<std::vector<std::uint32_t>> lists(laps.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        laps.find(gaps[p], spans, p, found);
+        laps.find(gaps[p], spans, p, lists, found);
+        found.take(lists, p);
         for (Chosen::OnPath on_path : chosen.on_path[p]) {
             const std::uint32_t i = index[on_path.place];
             if (i == is_none)

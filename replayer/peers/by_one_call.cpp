@@ -67,7 +67,7 @@ public:
     {
         const std::vector<Chosen::OnPath>& all = chosen_.on_path[p];
         std::size_t next = 0;
-        spans_.for_each(gaps_[p], [&](const Span& span) {
+        spans_.for_each(p, gaps_[p], [&](const Span& span) {
             for (; next < all.size() && all[next].gap < span.end; ++next)
                 if (const std::size_t i = index_[all[next].place]; i != is_not)
                     visit(span, i, all[next]);
@@ -152,15 +152,14 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
         found.parts.insert(found.parts.end(), 2, &chosen.gaps(places[i]));
     }
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
-    found.ends = found.lists;
+    std::vector<std::vector<std::uint32_t>> lists(numbers.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        spans.for_each(gaps[p], [&](const Span& span) {
+        spans.for_each(p, gaps[p], [&](const Span& span) {
             for (const std::uint32_t list : {numbers.after(span.bounds.after), numbers.before(span.bounds.before)})
-                if (list != ListNumbers::none) {
-                    found.lists[list][p].push_back(static_cast<std::uint32_t>(span.first));
-                    found.ends[list][p].push_back(static_cast<std::uint32_t>(span.end));
-                }
+                if (list != ListNumbers::none)
+                    lists[list].push_back(static_cast<std::uint32_t>(span.first));
         });
+        found.take(lists, p);
         seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
             const auto add = [&](std::size_t place, bool is_listed) {
                 const std::vector<std::uint32_t>& list = found.gaps(place)[p];

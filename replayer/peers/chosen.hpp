@@ -40,13 +40,25 @@ struct Chosen {
     /// Of lists of spans, or of laps, that share one of the calls around them: peers are then only who comes to that
     /// call as often. nullptr: lists are of gaps. It must outlive this.
     const Spans* spans = nullptr;
-    Lists ends;  // as lists, of spans: behind their last gaps
+    /// By list and by index into Replay::processes, of laps, each of which ends where the next one begins: behind the
+    /// last one. Of spans empty.
+    std::vector<std::vector<std::uint32_t>> laps_end;
     /// By place, of spans: the gaps that they are compared for, by index into Replay::processes. These, too.
     std::vector<const std::vector<std::vector<std::uint32_t>>*> parts;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
+
+    /// Copies the lists of a process, by list, into as much memory as they need, and empties them: while they grow they
+    /// have up to twice that, and keep it for the next process.
+    void take(std::vector<std::vector<std::uint32_t>>& of_process, std::size_t p)
+    {
+        for (std::size_t list = 0; list < of_process.size(); ++list) {
+            lists[list][p] = of_process[list];
+            of_process[list].clear();
+        }
+    }
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
     /// `p`: index into Replay::processes.
@@ -59,7 +71,12 @@ struct Chosen {
     /// Behind the last gap of an occurrence.
     [[nodiscard]] std::size_t end(std::size_t place, std::size_t p, std::size_t occurrence) const
     {
-        return spans == nullptr ? gaps(place)[p][occurrence] + std::size_t{1} : ends[list_of[place]][p][occurrence];
+        const std::vector<std::uint32_t>& list = gaps(place)[p];
+        if (spans == nullptr)
+            return list[occurrence] + std::size_t{1};
+        if (laps_end.empty())
+            return spans->end(p, list[occurrence]);
+        return occurrence + 1 < list.size() ? list[occurrence + 1] : laps_end[list_of[place]][p];
     }
     /// Whether an occurrence has what is compared in it: spans may have other things, too, that a program does in turn.
     [[nodiscard]] bool is_there(std::size_t place, std::size_t p, std::size_t occurrence) const
@@ -177,7 +194,10 @@ class SameWork
 public:
     /// `spans`: between calls that can wait; `meetings`: between collectives. Of places for which none are added
     /// nothing is asked.
-    SameWork(std::size_t places, const Spans& spans, const Spans& meetings, const std::vector<Gaps>& gaps);
+    SameWork(std::size_t places, const Spans& spans, const Spans& meetings)
+        : same_(places), spans_(spans), meetings_(meetings)
+    {
+    }
     /// `calls` are around the gaps there, or around the spans that these are in. If one of them is a collective, all
     /// that leads to it, or comes behind it, is the same, whatever the other one is; if both are, all between them.
     void add(std::size_t place, GapPlace calls, const model::Definitions& definitions);
@@ -198,17 +218,9 @@ private:
         What what = What::Nothing;
         GapPlace calls{};
     };
-    /// Spans may be as long as the run, and are asked for in any order.
-    struct Begins {
-        const Spans* spans;
-        std::vector<std::vector<std::uint32_t>> of_process;  // by index into Replay::processes
-
-        Begins(const Spans& spans, const std::vector<Gaps>& gaps);
-        [[nodiscard]] GapPlace around(std::size_t p, const Gaps& gaps, std::size_t gap) const;
-    };
-
     std::vector<Same> same_;  // by place
-    Begins begins_, begins_of_regions_;
+    const Spans& spans_;
+    const Spans& meetings_;
 };
 
 /// By place; `same`: of which places, and what else the others do there; or null, of all that they work. While the

@@ -217,7 +217,7 @@ void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, c
         is_doubtful = is_doubtful || !has_peers(found.stretches[i]) || is_much_longer(beside(found, i));
     if (!is_doubtful || replay.definitions.processes.size() < 2)
         return;
-    const Spans spans(replay, predecessors, same), meetings = spans.between_meetings();
+    const Spans spans(replay, predecessors, same, gaps), meetings = spans.between_meetings(gaps);
     const std::map<std::size_t, GapPlace> bounds =
         compare_by_one_call(replay, same, spans, gaps, chosen, places, found);
     std::vector<std::size_t> doubtful;
@@ -226,7 +226,7 @@ void compare_elsewhere(const Replay& replay, const Predecessors& predecessors, c
             doubtful.push_back(i);
     if (doubtful.empty())
         return;
-    SameWork same_work(places.size(), spans, meetings, gaps);
+    SameWork same_work(places.size(), spans, meetings);
     std::vector<std::size_t> divided;
     for (const std::size_t place : doubtful) {
         const auto calls = bounds.find(place);

@@ -196,27 +196,9 @@ std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector
 
 }  // namespace
 
-SameWork::Begins::Begins(const Spans& all, const std::vector<Gaps>& gaps) : spans(&all), of_process(gaps.size())
-{
-    for (std::size_t p = 0; p < gaps.size(); ++p)
-        spans->for_each(gaps[p],
-                        [&](const Span& span) { of_process[p].push_back(static_cast<std::uint32_t>(span.first)); });
-}
-
-GapPlace SameWork::Begins::around(std::size_t p, const Gaps& gaps, std::size_t gap) const
-{
-    const auto next = std::ranges::upper_bound(of_process[p], gap);
-    return spans->bounds(gaps, *std::prev(next), next == of_process[p].end() ? gaps.end() : *next);
-}
-
-SameWork::SameWork(std::size_t places, const Spans& spans, const Spans& meetings, const std::vector<Gaps>& gaps)
-    : same_(places), begins_(spans, gaps), begins_of_regions_(meetings, gaps)
-{
-}
-
 void SameWork::add(std::size_t place, GapPlace calls, const model::Definitions& definitions)
 {
-    const GapPlace met{begins_.spans->meeting(calls.before), begins_.spans->meeting(calls.after)};
+    const GapPlace met{spans_.meeting(calls.before), spans_.meeting(calls.after)};
     const bool is_from = is_collective(definitions, calls.before), is_to = is_collective(definitions, calls.after);
     if (is_from && is_to)
         same_[place] = {What::Region, met};
@@ -237,11 +219,11 @@ bool SameWork::is_there(std::size_t place, std::size_t p, const Gaps& gaps, std:
     case What::Gap:
         return gaps.place(gap) == same.calls;
     case What::SpanTo:
-        return begins_.around(p, gaps, gap).after == same.calls.after;
+        return spans_.around(p, gaps, gap).bounds.after == same.calls.after;
     case What::SpanFrom:
-        return begins_.around(p, gaps, gap).before == same.calls.before;
+        return spans_.around(p, gaps, gap).bounds.before == same.calls.before;
     case What::Region:
-        return begins_of_regions_.around(p, gaps, gap) == same.calls;
+        return meetings_.around(p, gaps, gap).bounds == same.calls;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 
 #include "replayer/peers/met_calls.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -29,7 +30,8 @@ std::vector<std::uint32_t> groups_of_collectives(const model::Definitions& defin
 
 }  // namespace
 
-Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same)
+Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same,
+             const std::vector<Gaps>& gaps)
 {
     const model::Definitions& definitions = replay.definitions;
     auto calls = std::make_shared<Calls>(Calls{{}, {}, {}, BetweenPolls(definitions)});
@@ -44,7 +46,20 @@ Spans::Spans(const Replay& replay, const Predecessors& predecessors, const SameC
     }
     calls->meeting = find_met_calls(replay, predecessors, place, groups, is_not_collective);
     calls_ = std::move(calls);
-    is_bound_ = &calls_->can_wait;
+    find_begins(calls_->can_wait, gaps);
+}
+
+void Spans::find_begins(const std::vector<bool>& is_bound, const std::vector<Gaps>& gaps)
+{
+    begins_.clear();
+    for (const Gaps& of_process : gaps) {
+        PositionSet& begins = begins_.emplace_back(of_process.end());
+        if (of_process.end() > 0)
+            begins.insert(0);
+        for (std::size_t gap = 1; gap < of_process.end(); ++gap)
+            if (is_bound[of_process.place(gap).before.value])
+                begins.insert(gap);
+    }
 }
 
 }  // namespace critpath::replayer

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "replayer/peers/gaps.hpp"
+#include "replayer/position_set.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,41 +26,36 @@ struct Span {
 class Spans
 {
 public:
-    /// Collective over `replay.comm`.
-    Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same);
+    /// `gaps`: by index into Replay::processes. Collective over `replay.comm`.
+    Spans(const Replay& replay, const Predecessors& predecessors, const SameCalls& same, const std::vector<Gaps>& gaps);
 
-    /// Between collectives only, in front of which and behind which all have met.
-    [[nodiscard]] Spans between_meetings() const
+    /// Between collectives only, in front of which and behind which all have met. `gaps`: as above.
+    [[nodiscard]] Spans between_meetings(const std::vector<Gaps>& gaps) const
     {
         Spans result = *this;
-        result.is_bound_ = &calls_->is_collective;
+        result.find_begins(calls_->is_collective, gaps);
         return result;
     }
 
-    /// The end of the one that begins with the gap `first`.
-    [[nodiscard]] std::size_t end(const Gaps& gaps, std::size_t first) const
-    {
-        std::size_t last = first;
-        while (last + 1 < gaps.end() && !is_bound(gaps.place(last).after))
-            ++last;
-        return last + 1;
-    }
+    /// The end of the one that the gap is in. `p`, here and below: index into Replay::processes.
+    [[nodiscard]] std::size_t end(std::size_t p, std::size_t gap) const { return begins_[p].behind(gap); }
 
     /// Calls `visit(Span)` for each of a process, in order of time.
     template <class Visit>
-    void for_each(const Gaps& gaps, Visit visit) const
+    void for_each(std::size_t p, const Gaps& gaps, Visit visit) const
     {
         for (std::size_t first = 0; first < gaps.end();) {
-            const std::size_t behind = end(gaps, first);
-            visit(Span{first, behind, bounds(gaps, first, behind)});
-            first = behind;
+            const Span span = around(p, gaps, first);
+            visit(span);
+            first = span.end;
         }
     }
 
-    /// The calls around the one of these gaps, as meeting() has them.
-    [[nodiscard]] GapPlace bounds(const Gaps& gaps, std::size_t first, std::size_t end) const
+    /// The one that the gap is in.
+    [[nodiscard]] Span around(std::size_t p, const Gaps& gaps, std::size_t gap) const
     {
-        return {meeting(gaps.place(first).before), meeting(gaps.place(end - 1).after)};
+        const std::size_t first = begins_[p].at_or_before(gap).value_or(0), behind = end(p, gap);
+        return {first, behind, {meeting(gaps.place(first).before), meeting(gaps.place(behind - 1).after)}};
     }
 
     /// All that is done in [first, end).
@@ -89,10 +85,11 @@ private:
         BetweenPolls is_between_polls;
     };
 
-    [[nodiscard]] bool is_bound(model::ContextId call) const { return (*is_bound_)[call.value]; }
+    /// `is_bound`: by ContextId.
+    void find_begins(const std::vector<bool>& is_bound, const std::vector<Gaps>& gaps);
 
     std::shared_ptr<const Calls> calls_;
-    const std::vector<bool>* is_bound_;  // of these
+    std::vector<PositionSet> begins_;  // by index into Replay::processes: gaps
 };
 
 }  // namespace critpath::replayer

@@ -1,14 +1,18 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows that are almost in order, and lists that grow.
+// Rows that are almost in order, lists that grow, and sets of positions.
 #include "replayer/growing_list.hpp"
 #include "replayer/order.hpp"
+#include "replayer/position_set.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -80,4 +84,26 @@ TEST(GrowingList, GivesBackAllInOrder)
 }
 
 }  // namespace
+TEST(PositionSet, FindsTheNextOneOnEitherSide)
+{
+    std::mt19937 random(1);
+    for (const std::size_t size : {1, 2, 63, 64, 65, 4'095, 4'096, 4'097, 300'000}) {
+        for (const std::size_t count : {0, 1, 2, 40, 5'000}) {
+            replayer::PositionSet positions(size);
+            std::set<std::size_t> truth;
+            for (std::size_t i = 0; i < count; ++i)
+                positions.insert(*truth.insert(random() % size).first);
+            ASSERT_EQ(positions.size(), size);
+            for (int i = 0; i < 2'000; ++i) {
+                const std::size_t position = i == 0 ? 0 : i == 1 ? size - 1 : random() % size;
+                SCOPED_TRACE(testing::Message() << position << " among " << count << " of " << size);
+                const auto next = truth.upper_bound(position);
+                ASSERT_EQ(positions.behind(position), next == truth.end() ? size : *next);
+                ASSERT_EQ(positions.at_or_before(position),
+                          next == truth.begin() ? std::nullopt : std::optional(*std::prev(next)));
+            }
+        }
+    }
+}
+
 }  // namespace critpath::tests
