@@ -84,7 +84,7 @@ public:
 
 private:
     PathCutter cutter_;
-    const std::vector<Piece>& pieces_;
+    const Pieces& pieces_;
     std::size_t piece_ = 0;
 };
 

@@ -3,7 +3,6 @@
 //
 // The walk on one process, which gets the jumps of all and gives the path away while it walks.
 #include "replayer/exchange.hpp"
-#include "replayer/growing_list.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/restore/restore.hpp"
 
@@ -107,10 +106,10 @@ JumpsByLocation all_jumps(JumpsByLocation own, const std::vector<ArrivedJumps>& 
 }
 
 /// Each piece comes to who holds its location. `walker`: null on processes that do not walk. Collective.
-GrowingList<Piece> walk(const Replay& replay, Walker* walker, Position& position)
+Pieces walk(const Replay& replay, Walker* walker, Position& position)
 {
     constexpr std::size_t window = 16384;  // pieces in a round: 640 KiB
-    GrowingList<Piece> mine;
+    Pieces mine;
     auto out = lists_for<Piece>(replay.size);
     bool goes_on = walker != nullptr;
     do {
@@ -132,14 +131,14 @@ GrowingList<Piece> walk(const Replay& replay, Walker* walker, Position& position
 
 }  // namespace
 
-std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path)
+Pieces gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     JumpsByLocation own = own_jumps(replay, predecessors);
     const auto [spans, arriving] = gather_spans(replay, own);
     const Ends ends = agree_on_ends(replay, find_ends(spans));
     if (!ends.last.valid())
         return {};
-    GrowingList<Piece> pieces;
+    Pieces pieces;
     Position position = start_of_walk(ends);  // stays there where nobody walks
     {
         const auto others = gather_jumps(replay, own, arriving);
@@ -150,7 +149,7 @@ std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& pre
         pieces = walk(replay, walker ? &*walker : nullptr, position);
     }
     add_up(replay, ends, position.hops, position.clock_violations, path);
-    return pieces.take();  // the jumps of others have gone
+    return pieces;
 }
 
 }  // namespace critpath::replayer

@@ -238,7 +238,7 @@ private:
 
 }  // namespace
 
-std::vector<Piece> walk_by_lifting(const Replay& replay, const JumpsByLocation& jumps, const Ends& ends, Path& path)
+Pieces walk_by_lifting(const Replay& replay, const JumpsByLocation& jumps, const Ends& ends, Path& path)
 {
     Lifting lifting(replay, jumps, ends);
     lifting.run();

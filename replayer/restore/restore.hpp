@@ -8,6 +8,7 @@
 
 #include "analysis/model/path.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/resolve/resolve.hpp"
 #include "replayer/restore/walk.hpp"
 
@@ -17,18 +18,21 @@
 namespace critpath::replayer
 {
 
+/// As many as there are waits on the path, at most; to have them twice, or in one piece, costs more than to walk it.
+using Pieces = GrowingList<Piece>;
+
 /// The path; the numbers are of the whole.
 struct Path {
     model::Ns begin{};  // first moment of the run on the trace's clock
     model::Ns makespan{};
     std::uint64_t hops = 0;
     std::uint64_t clock_violations = 0;
-    std::vector<Piece> pieces;  // of owned locations, time ascending
+    Pieces pieces;  // of owned locations, time ascending
 };
 
 /// Walks the path: the pieces on owned locations, time descending, and into `path` its begin, its makespan and the
 /// counts of the walk. Collective over `replay.comm`.
-using WalkPath = std::vector<Piece> (*)(const Replay& replay, const Predecessors& predecessors, Path& path);
+using WalkPath = Pieces (*)(const Replay& replay, const Predecessors& predecessors, Path& path);
 
 /// What is to be known of all locations, known of the owned ones; and the jumps of these.
 std::vector<LocationSpan> own_spans(const Replay& replay);
@@ -44,15 +48,15 @@ void add_up(const Replay& replay, const Ends& ends, std::uint64_t hops, std::uin
 // clocks contradict themselves (tiers.hpp).
 
 /// One process gets all jumps (tier A). Memory there follows the jumps of all processes.
-std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path);
+Pieces gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path);
 /// A token goes to the process that holds the next location. (Seed, section 4, step 3)
-std::vector<Piece> pass_token(const Replay& replay, const Predecessors& predecessors, Path& path);
+Pieces pass_token(const Replay& replay, const Predecessors& predecessors, Path& path);
 /// Parts of the path between moments that all paths share, all at a time (tier B).
-std::vector<Piece> walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path);
+Pieces walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path);
 /// Where jumps lead is doubled until all ends are known, then the path is marked (tier C).
-std::vector<Piece> lift(const Replay& replay, const Predecessors& predecessors, Path& path);
+Pieces lift(const Replay& replay, const Predecessors& predecessors, Path& path);
 /// One of them, by the size of the trace and what it is like.
-std::vector<Piece> walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path);
+Pieces walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path);
 
 /// Collective over `replay.comm`.
 Path restore(const Replay& replay, const Predecessors& predecessors, WalkPath walk_path = walk_as_fits);

@@ -78,8 +78,8 @@ private:
 
 }  // namespace
 
-std::vector<Piece> walk_between(const Replay& replay, const JumpsByLocation& jumps, const Anchors& anchors,
-                                const Ends& ends, Path& path)
+Pieces walk_between(const Replay& replay, const JumpsByLocation& jumps, const Anchors& anchors, const Ends& ends,
+                    Path& path)
 {
     Parts parts(replay, jumps, anchors, ends);
     parts.run();

@@ -32,11 +32,11 @@ struct Whole {
 
     [[nodiscard]] bool can_be_cut() const { return all_lead_back(replay, jumps) && ends.last.valid(); }
 
-    std::vector<Piece> in_segments(const Anchors& anchors, Path& path) const
+    Pieces in_segments(const Anchors& anchors, Path& path) const
     {
         return walk_between(replay, jumps, anchors, ends, path);
     }
-    std::vector<Piece> by_lifting(Path& path) const { return walk_by_lifting(replay, jumps, ends, path); }
+    Pieces by_lifting(Path& path) const { return walk_by_lifting(replay, jumps, ends, path); }
 
     const Replay& replay;
     JumpsByLocation jumps;
@@ -65,11 +65,11 @@ bool all_lead_back(const Replay& replay, const JumpsByLocation& jumps)
     return on_all(replay.comm, here);
 }
 
-std::vector<Piece> in_order_of_walk(std::vector<Piece> pieces)
+Pieces in_order_of_walk(std::vector<Piece> pieces)
 {
     std::ranges::sort(
         pieces, [](const Piece& a, const Piece& b) { return std::tuple(a.begin, a.end) > std::tuple(b.begin, b.end); });
-    return pieces;
+    return Pieces(pieces);
 }
 
 Tier choose(const Size& size)
@@ -89,20 +89,20 @@ Tier choose(const Size& size, const Anchors& anchors)
                : Tier::Lifting;
 }
 
-std::vector<Piece> walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path)
+Pieces walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     const Whole whole(replay, predecessors);
     return whole.can_be_cut() ? whole.in_segments(find_anchors(replay, predecessors, whole.jumps), path)
                               : gather_and_walk(replay, predecessors, path);
 }
 
-std::vector<Piece> lift(const Replay& replay, const Predecessors& predecessors, Path& path)
+Pieces lift(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     const Whole whole(replay, predecessors);
     return whole.can_be_cut() ? whole.by_lifting(path) : gather_and_walk(replay, predecessors, path);
 }
 
-std::vector<Piece> walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path)
+Pieces walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     const Whole whole(replay, predecessors);
     Size size = measure(replay, whole.jumps);

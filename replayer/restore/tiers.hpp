@@ -33,11 +33,11 @@ Tier choose(const Size& size, const Anchors& anchors);
 bool all_lead_back(const Replay& replay, const JumpsByLocation& jumps);
 
 /// The two ways in parts. All jumps lead back, and `ends.last` is valid. Collective over `replay.comm`.
-std::vector<Piece> walk_between(const Replay& replay, const JumpsByLocation& jumps, const Anchors& anchors,
-                                const Ends& ends, Path& path);
-std::vector<Piece> walk_by_lifting(const Replay& replay, const JumpsByLocation& jumps, const Ends& ends, Path& path);
+Pieces walk_between(const Replay& replay, const JumpsByLocation& jumps, const Anchors& anchors, const Ends& ends,
+                    Path& path);
+Pieces walk_by_lifting(const Replay& replay, const JumpsByLocation& jumps, const Ends& ends, Path& path);
 
 /// Pieces that do not overlap, time descending.
-std::vector<Piece> in_order_of_walk(std::vector<Piece> pieces);
+Pieces in_order_of_walk(std::vector<Piece> pieces);
 
 }  // namespace critpath::replayer

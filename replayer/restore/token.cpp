@@ -72,7 +72,7 @@ Position walk_together(const Replay& replay, Walker& walker, Position position)
 
 }  // namespace
 
-std::vector<Piece> pass_token(const Replay& replay, const Predecessors& predecessors, Path& path)
+Pieces pass_token(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     const auto spans = own_spans(replay);
     const auto jumps = own_jumps(replay, predecessors);
@@ -83,7 +83,7 @@ std::vector<Piece> pass_token(const Replay& replay, const Predecessors& predeces
     const Position end = walk_together(replay, walker, start_of_walk(ends));
     const bool counts = replay.rank == 0;  // all know what the token has counted
     add_up(replay, ends, counts ? end.hops : 0, counts ? end.clock_violations : 0, path);
-    return std::move(walker.pieces);
+    return Pieces(walker.pieces);
 }
 
 }  // namespace critpath::replayer

@@ -30,8 +30,7 @@ public:
     /// `visits`: by wait.
     void divide(std::span<const LongWait> waits, std::span<const Visit> visits)
     {
-        std::vector<Piece> result;
-        result.reserve(path_.pieces.size());
+        Pieces result;
         std::size_t next = 0;
         for (std::size_t i = 0; i < path_.pieces.size(); ++i) {
             Piece rest = path_.pieces[i];
@@ -41,7 +40,8 @@ public:
             result.push_back(rest);
         }
         const std::vector<Piece> visited = replayer::exchange(replay_.comm, visited_).items;
-        result.insert(result.end(), visited.begin(), visited.end());
+        for (const Piece& piece : visited)
+            result.push_back(piece);
         std::ranges::stable_sort(result, {}, [](const Piece& piece) { return std::tuple(piece.begin, piece.end); });
         path_.pieces = std::move(result);
         MPI_Allreduce(MPI_IN_PLACE, &hops_, 1, MPI_UINT64_T, MPI_SUM, replay_.comm);
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    void leave_out(Piece& rest, const LongWait& wait, const Visit& visit, std::vector<Piece>& result)
+    void leave_out(Piece& rest, const LongWait& wait, const Visit& visit, Pieces& result)
     {
         const std::uint32_t location = visit.call.location.value;
         std::uint32_t before = rest.location;

@@ -75,6 +75,7 @@ TEST(GrowingList, GivesBackAllInOrder)
             read.push_back(*item);
         EXPECT_EQ(list.size(), expected.size());
         EXPECT_EQ(visited, expected) << size;
+        EXPECT_TRUE(std::ranges::equal(list, expected)) << size;
         EXPECT_EQ(read, expected) << size;
         EXPECT_EQ(list.take(), expected) << size;
         EXPECT_EQ(list.size(), 0U);
@@ -84,6 +85,28 @@ TEST(GrowingList, GivesBackAllInOrder)
 }
 
 }  // namespace
+TEST(GrowingList, IsReachedAnywhere)
+{
+    std::mt19937 random(1);
+    std::vector<Item> items(300'000);
+    for (Item& item : items)
+        item = {static_cast<int>(random() % 1'000), static_cast<int>(random())};
+    replayer::GrowingList<Item> list(items);
+    static_assert(std::random_access_iterator<decltype(list.begin())>);
+    for (std::size_t i = 0; i < items.size(); ++i)
+        ASSERT_EQ(list[i], items[i]) << i;
+    list[77] = items[77] = {-1, 0};
+    std::ranges::reverse(list);
+    std::ranges::reverse(items);
+    ASSERT_TRUE(std::ranges::equal(list, items));
+    std::ranges::stable_sort(list, {}, &Item::first);
+    std::ranges::stable_sort(items, {}, &Item::first);
+    ASSERT_TRUE(std::ranges::equal(list, items));
+    const auto& sorted = list;
+    EXPECT_EQ(std::ranges::lower_bound(sorted, 500, {}, &Item::first) - sorted.begin(),
+              std::ranges::lower_bound(items, 500, {}, &Item::first) - items.begin());
+}
+
 TEST(PositionSet, FindsTheNextOneOnEitherSide)
 {
     std::mt19937 random(1);

@@ -190,17 +190,15 @@ TEST(NumberSegments, RefusesAChainWithAHole)
     replayer::Path path;
     path.begin = Ns{1000};
     path.makespan = Ns{100};
-    path.pieces.resize(2);
-    path.pieces[0].begin = 1000;
-    path.pieces[0].end = path.pieces[1].begin = 1040;
-    path.pieces[1].end = 1100;
+    const auto piece = [](std::int64_t begin, std::int64_t end) { return Piece{begin, begin, end, 0, 0, 0, 0}; };
+    path.pieces = replayer::Pieces({piece(1000, 1040), piece(1040, 1100)});
     const std::vector<replayer::PieceSum> sums{{3, 40}, {7, 60}};
     EXPECT_EQ(number_segments(replay, path, sums).segments, 10U);
     EXPECT_EQ(number_segments(replay, path, sums).first, (std::vector<std::uint64_t>{0, 3}));
     EXPECT_THROW(number_segments(replay, path, {{3, 39}, {7, 60}}), Failure);
-    path.pieces[1].begin = 1050;
+    path.pieces = replayer::Pieces({piece(1000, 1040), piece(1050, 1100)});
     EXPECT_THROW(number_segments(replay, path, {{3, 40}, {7, 50}}), Failure);
-    path.pieces.pop_back();
+    path.pieces = replayer::Pieces({piece(1000, 1040)});
     EXPECT_THROW(number_segments(replay, path, {{3, 40}}), Failure);
 }
 
