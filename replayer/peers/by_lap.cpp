@@ -32,22 +32,23 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// Adds the laps of a process, `p`, to the lists, by list, and sets where the last ones end.
-    void find(const Gaps& gaps, const Spans& spans, std::size_t p, std::vector<std::vector<std::uint32_t>>& lists,
-              Chosen& found) const
+    /// Adds the laps of a process, `p`, to `found`.
+    void find(const Gaps& gaps, const Spans& spans, std::size_t p, Chosen& found) const
     {
+        std::vector<GrowingList<std::uint32_t>> lists(size_);
         std::vector<std::uint32_t> begin(size_, 0);
         for (std::uint32_t i = 0; i < gaps.end(); ++i) {
             const std::uint32_t list = list_of_[spans.meeting(gaps.place(i).after).value];
             if (list != is_none)
                 lists[list].push_back(std::exchange(begin[list], i + 1));
         }
+        found.take(lists, p);
         for (std::size_t list = 0; list < size_; ++list) {
             found.laps_end[list][p] = begin[list];
             // From the start of the process on, one may work and another one not yet: that is little of many laps, but
             // not of its logarithm.
-            if (lists[list].size() > 2)
-                lists[list].erase(lists[list].begin());
+            if (std::vector<std::uint32_t>& laps = found.lists[list][p]; laps.size() > 2)
+                laps.erase(laps.begin());
         }
     }
 
@@ -77,10 +78,8 @@ Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& 
     found.lists.resize(laps.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     found.laps_end.resize(laps.size(), std::vector<std::uint32_t>(gaps.size()));
     found.on_path.resize(gaps.size());
-    std::vector<std::vector<std::uint32_t>> lists(laps.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        laps.find(gaps[p], spans, p, lists, found);
-        found.take(lists, p);
+        laps.find(gaps[p], spans, p, found);
         for (Chosen::OnPath on_path : chosen.on_path[p]) {
             const std::uint32_t i = index[on_path.place];
             if (i == is_none)

@@ -152,7 +152,7 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
         found.parts.insert(found.parts.end(), 2, &chosen.gaps(places[i]));
     }
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
-    std::vector<std::vector<std::uint32_t>> lists(numbers.size());
+    std::vector<GrowingList<std::uint32_t>> lists(numbers.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         spans.for_each(p, gaps[p], [&](const Span& span) {
             for (const std::uint32_t list : {numbers.after(span.bounds.after), numbers.before(span.bounds.before)})

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/stretch.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/peers/gaps.hpp"
 #include "replayer/peers/notable.hpp"
 #include "replayer/peers/spans.hpp"
@@ -50,14 +51,11 @@ struct Chosen {
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
 
-    /// Copies the lists of a process, by list, into as much memory as they need, and empties them: while they grow they
-    /// have up to twice that, and keep it for the next process.
-    void take(std::vector<std::vector<std::uint32_t>>& of_process, std::size_t p)
+    /// The lists of a process, by list, which are empty then.
+    void take(std::vector<GrowingList<std::uint32_t>>& of_process, std::size_t p)
     {
-        for (std::size_t list = 0; list < of_process.size(); ++list) {
-            lists[list][p] = of_process[list];
-            of_process[list].clear();
-        }
+        for (std::size_t list = 0; list < of_process.size(); ++list)
+            lists[list][p] = of_process[list].take();
     }
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }

@@ -189,7 +189,7 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     std::iota(chosen.list_of.begin(), chosen.list_of.end(), std::size_t{0});
     chosen.on_path.resize(gaps.size());
     chosen.totals.resize(times.size(), std::vector<Chosen::Total>(gaps.size()));
-    std::vector<std::vector<std::uint32_t>> lists(times.size());  // of one process
+    std::vector<GrowingList<std::uint32_t>> lists(times.size());  // of one process
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         GrowingList<SeenGap>::Reader seen_gaps(seen.gaps[p]);
         const SeenGap* next = seen_gaps.peek();

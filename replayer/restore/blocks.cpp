@@ -5,6 +5,8 @@
 #include "formats/support/error.hpp"
 #include "replayer/exchange.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -31,22 +33,17 @@ struct Extent {
     std::uint64_t segments;
 };
 
-/// The pieces that begin in the share of this process, of all processes. Shares ascend with the processes, and what
-/// one process sends is in order.
-Received<Extent> exchange_extents(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
-{
-    __extension__ using Wide = __int128;
-    auto out = lists_for<Extent>(replay.size);
-    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
-        const Piece& piece = path.pieces[i];
-        if (!has_segments(piece))
-            continue;
-        const Wide since = piece.begin - path.begin.count();
-        const auto home = static_cast<std::size_t>(since * replay.size / path.makespan.count());
-        out[home].push_back({piece.begin, piece.end, sums[i].segments});
+/// A part of the makespan, divided into equal shares, one of each process, in their order.
+struct Window {
+    std::int64_t begin, end;  // ns
+
+    [[nodiscard]] std::size_t home_of(std::int64_t time, int processes) const
+    {
+        __extension__ using Wide = __int128;
+        const Wide share = Wide{time - begin} * processes / std::max<Wide>(Wide{end} - begin, 1);
+        return static_cast<std::size_t>(std::clamp<Wide>(share, 0, processes - 1));
     }
-    return replayer::exchange(replay.comm, out);
-}
+};
 
 /// Pieces in the order of time.
 struct Chain {
@@ -89,28 +86,114 @@ Chain in_order(const Replay& replay, const Received<Extent>& extents)
     return chain;
 }
 
-/// From the end of the last piece before this process's share, every piece begins where the one before it ended, and
-/// has been cut into segments that are as long.
-void check_chain(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums, const Chain& chain)
+/// Numbers the segments, some pieces at a time: an exchange of all at once would take several times the memory of the
+/// path.
+class Numberer
 {
-    const std::int64_t begin = path.begin.count();
-    std::int64_t mine = chain.segments > 0 ? chain.end : begin;
-    std::int64_t before = begin;
-    MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_MAX, replay.comm);
-    before = replay.rank == 0 ? begin : std::max(before, begin);
-    bool is_whole = chain.is_whole && (chain.segments == 0 || chain.begin == before);
-    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
-        const Piece& piece = path.pieces[i];
-        is_whole = is_whole && (!has_segments(piece) || sums[i].ns == piece.end - piece.begin);
+public:
+    Numberer(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
+        : replay_(replay), path_(path), sums_(sums), end_(path.begin.count())
+    {
+        result_.first.resize(path.pieces.size());
     }
-    std::int64_t last[2] = {std::max(mine, before), is_whole ? 0 : 1};
-    MPI_Allreduce(MPI_IN_PLACE, last, 2, MPI_INT64_T, MPI_MAX, replay.comm);
-    if (last[1] != 0 || last[0] != begin + path.makespan.count())
-        fail(ExitCode::Failed,
-             "critical path: its segments are no chain over the {} ns that the run took; this is a defect of cpreplay, "
-             "please report it with the trace",
-             path.makespan.count());
-}
+
+    Numbers run()
+    {
+        for (std::int64_t begin = path_.begin.count(); begin < everything;) {
+            const std::int64_t end = agree_on_end();
+            const std::size_t first = std::exchange(next_, first_from(end));
+            number({begin, std::min(end, path_.begin.count() + path_.makespan.count())}, first);
+            begin = end;
+        }
+        check();
+        return std::move(result_);
+    }
+
+private:
+    static constexpr std::size_t window = 16384;  // pieces of one process
+    static constexpr std::int64_t everything = INT64_MAX;
+
+    /// Of the next window, so that no process has more pieces that begin in it than that; the last one has everything.
+    [[nodiscard]] std::int64_t agree_on_end() const
+    {
+        const Pieces& pieces = path_.pieces;
+        std::int64_t end = everything;
+        if (pieces.size() - next_ > window)
+            end = std::max(pieces[next_ + window].begin, pieces[next_].begin + 1);
+        MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MIN, replay_.comm);
+        return end;
+    }
+
+    [[nodiscard]] std::size_t first_from(std::int64_t end) const
+    {
+        std::size_t piece = next_;
+        while (piece < path_.pieces.size() && (end == everything || path_.pieces[piece].begin < end))
+            ++piece;
+        return piece;
+    }
+
+    /// The pieces from `first` to next_.
+    void number(Window time, std::size_t first)
+    {
+        auto out = lists_for<Extent>(replay_.size);
+        for (std::size_t i = first; i < next_; ++i)
+            if (const Piece& piece = path_.pieces[i]; has_segments(piece))
+                out[time.home_of(piece.begin, replay_.size)].push_back({piece.begin, piece.end, sums_[i].segments});
+        Chain chain = in_order(replay_, replayer::exchange(replay_.comm, out));
+        const std::uint64_t before = add_up(chain);
+        for (auto& numbers : chain.first)
+            for (std::uint64_t& number : numbers)
+                number += before;
+        // Answers come in the order of the shares, which is that of the pieces.
+        const auto answers = replayer::exchange(replay_.comm, chain.first).items;
+        auto next = answers.begin();
+        for (std::size_t i = first; i < next_; ++i)
+            if (has_segments(path_.pieces[i]))
+                result_.first[i] = *next++;
+    }
+
+    /// How many segments are before the share of this process, of which it looks whether it follows on what is before
+    /// it.
+    std::uint64_t add_up(const Chain& chain)
+    {
+        std::uint64_t before = 0;
+        MPI_Exscan(&chain.segments, &before, 1, MPI_UINT64_T, MPI_SUM, replay_.comm);
+        before = result_.segments + (replay_.rank == 0 ? 0 : before);
+        std::int64_t end = chain.segments > 0 ? chain.end : end_, end_before = end_;
+        MPI_Exscan(&end, &end_before, 1, MPI_INT64_T, MPI_MAX, replay_.comm);
+        end_before = replay_.rank == 0 ? end_ : end_before;
+        is_whole_ = is_whole_ && chain.is_whole && (chain.segments == 0 || chain.begin == end_before);
+        std::uint64_t segments = chain.segments;
+        MPI_Allreduce(MPI_IN_PLACE, &segments, 1, MPI_UINT64_T, MPI_SUM, replay_.comm);
+        MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MAX, replay_.comm);
+        result_.segments += segments;
+        end_ = end;
+        return before;
+    }
+
+    /// Every piece begins where the one before it ended, and has been cut into segments that are as long.
+    void check() const
+    {
+        bool is_whole = is_whole_ && end_ == path_.begin.count() + path_.makespan.count();
+        for (std::size_t i = 0; i < path_.pieces.size(); ++i) {
+            const Piece& piece = path_.pieces[i];
+            is_whole = is_whole && (!has_segments(piece) || sums_[i].ns == piece.end - piece.begin);
+        }
+        if (!on_all(replay_.comm, is_whole))
+            fail(ExitCode::Failed,
+                 "critical path: its segments are no chain over the {} ns that the run took; this is a defect of "
+                 "cpreplay, please report it with the trace",
+                 path_.makespan.count());
+    }
+
+    const Replay& replay_;
+    const Path& path_;
+    const std::vector<PieceSum>& sums_;
+    Numbers result_;
+    std::size_t next_ = 0;  // piece
+    std::int64_t end_;      // ns, of the pieces before that
+    bool is_whole_ = true;
+};
 
 /// What of the path this process cuts, as records with numbers.
 class Source
@@ -180,23 +263,7 @@ std::uint64_t begin_of(const Replay& replay, std::uint64_t segments, std::uint64
 
 Numbers number_segments(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
 {
-    Chain chain = in_order(replay, exchange_extents(replay, path, sums));
-    check_chain(replay, path, sums, chain);
-    std::uint64_t mine = chain.segments;
-    std::uint64_t before = 0;
-    MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
-    auto back = std::move(chain.first);
-    for (auto& numbers : back)
-        for (std::uint64_t& number : numbers)
-            number += replay.rank == 0 ? 0 : before;
-    // Answers come in the order of the shares, which is that of the pieces.
-    const auto answers = replayer::exchange(replay.comm, back).items;
-    Numbers result;
-    auto next = answers.begin();
-    for (const Piece& piece : path.pieces)
-        result.first.push_back(has_segments(piece) ? *next++ : 0);
-    MPI_Allreduce(&mine, &result.segments, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
-    return result;
+    return Numberer(replay, path, sums).run();
 }
 
 void for_each_block(const Replay& replay, const Predecessors& predecessors, const Path& path, const Numbers& numbers,

@@ -6,6 +6,11 @@
 #include "tests/builder/replayed.hpp"
 
 #include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
 
 namespace critpath::tests
 {
@@ -200,6 +205,41 @@ TEST(NumberSegments, RefusesAChainWithAHole)
     EXPECT_THROW(number_segments(replay, path, {{3, 40}, {7, 50}}), Failure);
     path.pieces = replayer::Pieces({piece(1000, 1040)});
     EXPECT_THROW(number_segments(replay, path, {{3, 40}}), Failure);
+}
+
+// More pieces than travel at a time, some of which are nothing, in parts of the run that few processes have.
+TEST(NumberSegments, CountsThoseOfAllProcesses)
+{
+    replayer::Replay replay;
+    replay.comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(replay.comm, &replay.rank);
+    MPI_Comm_size(replay.comm, &replay.size);
+    std::mt19937 random(1);
+    replayer::Path path;
+    path.begin = Ns{5000};
+    std::vector<replayer::PieceSum> sums;
+    std::vector<std::uint64_t> first;
+    std::int64_t end = 5000;
+    std::uint64_t segments = 0;
+    for (int i = 0; i < 120'000; ++i) {
+        const bool is_alone = i / 40'000 == 1;  // one process has all of these
+        const auto owner = static_cast<int>(is_alone ? 0 : random() % static_cast<unsigned>(replay.size));
+        const auto ns = static_cast<std::int64_t>(random() % (is_alone ? 2 : 1'000));
+        const std::uint64_t here = ns == 0 ? 0 : 1 + random() % 3;
+        if (owner == replay.rank) {
+            path.pieces.push_back({end, end, end + ns, 0, 0, 0, 0});
+            sums.push_back({here, ns});
+            first.push_back(ns == 0 ? 0 : segments);
+        }
+        segments += here;
+        end += ns;
+    }
+    path.makespan = Ns{end - 5000};
+    const replayer::Numbers numbers = number_segments(replay, path, sums);
+    EXPECT_EQ(numbers.segments, segments);
+    EXPECT_EQ(numbers.first, first);
+    path.makespan += Ns{1};
+    EXPECT_THROW(number_segments(replay, path, sums), Failure);
 }
 
 }  // namespace
