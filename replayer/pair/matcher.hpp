@@ -48,7 +48,7 @@ public:
         std::uint64_t sends = 0;
         for (const model::ProcessTrace& trace : replay_.processes)
             sends += trace.sends.size();
-        const std::uint64_t window = has_many_ ? 4 * pair_window : pair_window;  // several of each receiver
+        const std::uint64_t window = choose_window();
         const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, window);
         if (const auto size = static_cast<std::uint64_t>(replay_.size); has_many_ && size < pair_window)
             for (std::vector<SendRecord>& records : out_)  // as many for each, and not twice as many
@@ -59,6 +59,14 @@ public:
     }
 
 private:
+    /// Where receivers are taken one by one, several sends to each of them.
+    [[nodiscard]] std::uint64_t choose_window() const
+    {
+        constexpr std::uint64_t several = 32;
+        const std::uint64_t receivers = replay_.definitions.processes.size() / static_cast<std::uint64_t>(replay_.size);
+        return has_many_ ? std::clamp(several * receivers, pair_window, 4 * pair_window) : pair_window;
+    }
+
     /// One process after the other: what is known of its channels stays in the cache.
     void run_window(std::uint64_t window)
     {
