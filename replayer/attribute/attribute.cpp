@@ -294,7 +294,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     const Places places(replay, used, ways);
 
     Attributed result;
-    result.numbers = number_segments(replay, path, sums.pieces);
+    result.numbers = number_segments(replay, path, std::move(*sums.cut));
     result.call_paths = call_paths_of_contexts(replay, places);
     result.attributions = in_order(std::move(sums.attributions), replay.definitions, places);
     result.counts = with_call_paths(std::move(sums.counts), replay, places);

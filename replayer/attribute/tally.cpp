@@ -365,7 +365,7 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
     Tallier tallier(replay, path, spin, weights);
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
-    std::vector<PieceSum> pieces(path.pieces.size());
+    CutCounter counter(path);
     std::vector<Choices> choices(several_clocks(replay.definitions) ? path.pieces.size() : 0);
     PathCutter cutter(replay, predecessors, path);
     for (std::size_t i = 0; i < choices.size(); ++i)
@@ -377,10 +377,8 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
         }
     LedByDoubt led_by_doubt(replay.definitions, doubtful_ends);
     while (const auto part = cutter.next()) {
-        PieceSum& piece = pieces[part->piece];
-        piece.segments += part->segments.size();
+        counter.add(*part);
         for (const Segment& segment : part->segments) {
-            piece.ns += segment.end - segment.begin;
             if (!choices.empty())
                 choices[part->piece].add(segment);
             led_by_doubt.add(part->piece, segment);
@@ -389,7 +387,7 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
     }
     Tally result = tallier.take();
     result.led_by_doubt_ns = led_by_doubt.take();
-    result.pieces = std::move(pieces);
+    result.cut = counter.take();
     result.choices = std::move(choices);
     return result;
 }

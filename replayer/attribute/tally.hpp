@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -139,8 +140,8 @@ struct Tally {
     std::int64_t led_by_doubt_ns = 0;  // path time (led_by_doubt.hpp)
     std::uint64_t path_samples = 0;
     std::uint64_t independent_samples = 0;        // of these: of several threads at one time, one
-    std::vector<PieceSum> pieces;                 // of the path, by piece
-    std::vector<Choices> choices;                 // likewise
+    std::optional<CutPieces> cut;                 // of the path
+    std::vector<Choices> choices;                 // by piece of the path
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
     GrowingList<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
     std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index

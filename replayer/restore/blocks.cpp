@@ -91,10 +91,10 @@ Chain in_order(const Replay& replay, const Received<Extent>& extents)
 class Numberer
 {
 public:
-    Numberer(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
-        : replay_(replay), path_(path), sums_(sums), end_(path.begin.count())
+    Numberer(const Replay& replay, const Path& path, CutPieces cut)
+        : replay_(replay), path_(path), result_{0, std::move(cut.segments)}, end_(path.begin.count()),
+          is_whole_(cut.are_whole)
     {
-        result_.first.resize(path.pieces.size());
     }
 
     Numbers run()
@@ -138,7 +138,7 @@ private:
         auto out = lists_for<Extent>(replay_.size);
         for (std::size_t i = first; i < next_; ++i)
             if (const Piece& piece = path_.pieces[i]; has_segments(piece))
-                out[time.home_of(piece.begin, replay_.size)].push_back({piece.begin, piece.end, sums_[i].segments});
+                out[time.home_of(piece.begin, replay_.size)].push_back({piece.begin, piece.end, result_.first[i]});
         Chain chain = in_order(replay_, replayer::exchange(replay_.comm, out));
         const std::uint64_t before = add_up(chain);
         for (auto& numbers : chain.first)
@@ -148,8 +148,7 @@ private:
         const auto answers = replayer::exchange(replay_.comm, chain.first).items;
         auto next = answers.begin();
         for (std::size_t i = first; i < next_; ++i)
-            if (has_segments(path_.pieces[i]))
-                result_.first[i] = *next++;
+            result_.first[i] = has_segments(path_.pieces[i]) ? *next++ : 0;
     }
 
     /// How many segments are before the share of this process, of which it looks whether it follows on what is before
@@ -174,12 +173,7 @@ private:
     /// Every piece begins where the one before it ended, and has been cut into segments that are as long.
     void check() const
     {
-        bool is_whole = is_whole_ && end_ == path_.begin.count() + path_.makespan.count();
-        for (std::size_t i = 0; i < path_.pieces.size(); ++i) {
-            const Piece& piece = path_.pieces[i];
-            is_whole = is_whole && (!has_segments(piece) || sums_[i].ns == piece.end - piece.begin);
-        }
-        if (!on_all(replay_.comm, is_whole))
+        if (!on_all(replay_.comm, is_whole_ && end_ == path_.begin.count() + path_.makespan.count()))
             fail(ExitCode::Failed,
                  "critical path: its segments are no chain over the {} ns that the run took; this is a defect of "
                  "cpreplay, please report it with the trace",
@@ -188,11 +182,10 @@ private:
 
     const Replay& replay_;
     const Path& path_;
-    const std::vector<PieceSum>& sums_;
-    Numbers result_;
+    Numbers result_;        // `first` of pieces from next_ on: how many segments they have
     std::size_t next_ = 0;  // piece
     std::int64_t end_;      // ns, of the pieces before that
-    bool is_whole_ = true;
+    bool is_whole_;
 };
 
 /// What of the path this process cuts, as records with numbers.
@@ -261,9 +254,32 @@ std::uint64_t begin_of(const Replay& replay, std::uint64_t segments, std::uint64
 
 }  // namespace
 
-Numbers number_segments(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
+void CutCounter::add(const PathCutter::Part& part)
 {
-    return Numberer(replay, path, sums).run();
+    pass(part.piece);
+    cut_.segments[piece_] += part.segments.size();
+    for (const Segment& segment : part.segments)
+        ns_ += segment.end - segment.begin;
+}
+
+CutPieces CutCounter::take()
+{
+    pass(path_.pieces.size());
+    return std::move(cut_);
+}
+
+/// Looks at what has come of those before `piece`.
+void CutCounter::pass(std::size_t piece)
+{
+    for (; piece_ < piece; ++piece_, ns_ = 0) {
+        const Piece& passed = path_.pieces[piece_];
+        cut_.are_whole = cut_.are_whole && (!has_segments(passed) || ns_ == passed.end - passed.begin);
+    }
+}
+
+Numbers number_segments(const Replay& replay, const Path& path, CutPieces cut)
+{
+    return Numberer(replay, path, std::move(cut)).run();
 }
 
 void for_each_block(const Replay& replay, const Predecessors& predecessors, const Path& path, const Numbers& numbers,

@@ -7,6 +7,7 @@
 
 #include "replayer/restore/cut.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,10 +16,31 @@
 namespace critpath::replayer
 {
 
-/// What a piece was cut into.
-struct PieceSum {
-    std::uint64_t segments = 0;
-    std::int64_t ns = 0;
+/// What the pieces of this process were cut into.
+struct CutPieces {
+    std::vector<std::uint64_t> segments;  // by piece
+    bool are_whole = true;                // the segments of each are as long as it is
+
+    explicit CutPieces(const Path& path) : segments(path.pieces.size(), 0) {}
+};
+
+/// Counts segments, piece by piece in their order.
+class CutCounter
+{
+public:
+    /// The path must outlive this.
+    explicit CutCounter(const Path& path) : path_(path), cut_(path) {}
+
+    void add(const PathCutter::Part& part);
+    [[nodiscard]] CutPieces take();
+
+private:
+    void pass(std::size_t piece);
+
+    const Path& path_;
+    CutPieces cut_;
+    std::size_t piece_ = 0;
+    std::int64_t ns_ = 0;  // of this piece
 };
 
 /// How many segments the path has, and where the pieces of this process begin in it.
@@ -27,9 +49,9 @@ struct Numbers {
     std::vector<std::uint64_t> first;  // by piece
 };
 
-/// `sums`: by piece of `path`. Throws Failure on all processes if the segments of all processes are not one chain over
+/// Throws Failure on all processes if the segments of all processes are not one chain over
 /// the whole makespan: then the result would be wrong. Collective over `replay.comm`.
-Numbers number_segments(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums);
+Numbers number_segments(const Replay& replay, const Path& path, CutPieces cut);
 
 /// Calls `visit(first, segments)` on each process, as often as on any other, for segments `first`, `first` + 1, ... of
 /// the path; all calls together have each segment once. `names`: what Segment::call is replaced by, by ContextId.

@@ -197,14 +197,18 @@ TEST(NumberSegments, RefusesAChainWithAHole)
     path.makespan = Ns{100};
     const auto piece = [](std::int64_t begin, std::int64_t end) { return Piece{begin, begin, end, 0, 0, 0, 0}; };
     path.pieces = replayer::Pieces({piece(1000, 1040), piece(1040, 1100)});
-    const std::vector<replayer::PieceSum> sums{{3, 40}, {7, 60}};
-    EXPECT_EQ(number_segments(replay, path, sums).segments, 10U);
-    EXPECT_EQ(number_segments(replay, path, sums).first, (std::vector<std::uint64_t>{0, 3}));
-    EXPECT_THROW(number_segments(replay, path, {{3, 39}, {7, 60}}), Failure);
+    replayer::CutPieces cut(path);
+    cut.segments = {3, 7};
+    EXPECT_EQ(number_segments(replay, path, cut).segments, 10U);
+    EXPECT_EQ(number_segments(replay, path, cut).first, (std::vector<std::uint64_t>{0, 3}));
+    cut.are_whole = false;
+    EXPECT_THROW(number_segments(replay, path, cut), Failure);
+    cut.are_whole = true;
     path.pieces = replayer::Pieces({piece(1000, 1040), piece(1050, 1100)});
-    EXPECT_THROW(number_segments(replay, path, {{3, 40}, {7, 50}}), Failure);
+    EXPECT_THROW(number_segments(replay, path, cut), Failure);
     path.pieces = replayer::Pieces({piece(1000, 1040)});
-    EXPECT_THROW(number_segments(replay, path, {{3, 40}}), Failure);
+    cut.segments = {3};
+    EXPECT_THROW(number_segments(replay, path, cut), Failure);
 }
 
 // More pieces than travel at a time, some of which are nothing, in parts of the run that few processes have.
@@ -217,7 +221,7 @@ TEST(NumberSegments, CountsThoseOfAllProcesses)
     std::mt19937 random(1);
     replayer::Path path;
     path.begin = Ns{5000};
-    std::vector<replayer::PieceSum> sums;
+    std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> first;
     std::int64_t end = 5000;
     std::uint64_t segments = 0;
@@ -228,18 +232,49 @@ TEST(NumberSegments, CountsThoseOfAllProcesses)
         const std::uint64_t here = ns == 0 ? 0 : 1 + random() % 3;
         if (owner == replay.rank) {
             path.pieces.push_back({end, end, end + ns, 0, 0, 0, 0});
-            sums.push_back({here, ns});
+            counts.push_back(here);
             first.push_back(ns == 0 ? 0 : segments);
         }
         segments += here;
         end += ns;
     }
     path.makespan = Ns{end - 5000};
-    const replayer::Numbers numbers = number_segments(replay, path, sums);
+    replayer::CutPieces cut(path);
+    cut.segments = counts;
+    const replayer::Numbers numbers = number_segments(replay, path, cut);
     EXPECT_EQ(numbers.segments, segments);
     EXPECT_EQ(numbers.first, first);
     path.makespan += Ns{1};
-    EXPECT_THROW(number_segments(replay, path, sums), Failure);
+    EXPECT_THROW(number_segments(replay, path, cut), Failure);
+}
+
+// Pieces of no length have no segments; all others must have theirs.
+TEST(CutCounter, FindsAPieceThatIsNotWhole)
+{
+    replayer::Path path;
+    const auto piece = [](std::int64_t begin, std::int64_t end) { return Piece{begin, begin, end, 0, 0, 0, 0}; };
+    path.pieces = replayer::Pieces({piece(0, 10), piece(10, 10), piece(10, 30), piece(30, 35)});
+    const auto segments = [](std::int64_t begin, std::int64_t middle, std::int64_t end) {
+        std::vector<model::Segment> both(2);
+        both[0].begin = begin;
+        both[0].end = both[1].begin = middle;
+        both[1].end = end;
+        return both;
+    };
+    const auto count = [&](std::int64_t middle, std::int64_t end, bool has_last) {
+        replayer::CutCounter counter(path);
+        counter.add({0, segments(0, 4, 10)});
+        counter.add({2, segments(10, 12, middle)});  // in two parts
+        counter.add({2, segments(20, 25, end)});
+        if (has_last)
+            counter.add({3, segments(30, 34, 35)});
+        return counter.take();
+    };
+    EXPECT_TRUE(count(20, 30, true).are_whole);
+    EXPECT_EQ(count(20, 30, true).segments, (std::vector<std::uint64_t>{2, 0, 4, 2}));
+    EXPECT_FALSE(count(19, 30, true).are_whole);
+    EXPECT_FALSE(count(20, 31, true).are_whole);
+    EXPECT_FALSE(count(20, 30, false).are_whole);
 }
 
 }  // namespace
