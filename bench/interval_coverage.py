@@ -5,7 +5,7 @@
 functions took of the critical path (bench/shares.c, bench/phases.c), and counts how often that lies in the interval: of each function alone, and
 of their callers with what they call (--inclusive).
 
-    interval_coverage.py BUILD_DIRECTORY [RUNS] [SECONDS] [alone | ranks | team | phases]
+    interval_coverage.py BUILD_DIRECTORY [RUNS] [SECONDS] [alone | ranks | team | phases | kinds]
 """
 
 import json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-RANKS = {"alone": 1, "ranks": 2, "team": 1, "phases": 2}
+RANKS = {"alone": 1, "ranks": 2, "team": 1, "phases": 2, "kinds": 2}
 
 
 def run(*command):
@@ -29,7 +29,7 @@ def shares(build, seed, seconds, how, directory):
     trace = os.path.join(directory, str(seed))
     tool = os.path.join(build, "bin", "")
     out = run("mpirun", "-n", RANKS[how], tool + "cpcollect", "-q", "-o", trace, "--",
-              os.path.join(build, "bench", "phases" if how == "phases" else "shares"), seed, seconds, how)
+              os.path.join(build, "bench", "phases" if how in ("phases", "kinds") else "shares"), seed, seconds, how)
     truth = {name: float(took) for name, took in (line.split() for line in out.splitlines())}
     run("mpirun", "-n", 1, tool + "cpreplay", "-q", trace)
     views = [json.loads(run(tool + "cpreport", "hotspots", "--format", "json", "--top", 0, "--sort", "name", *options, trace))

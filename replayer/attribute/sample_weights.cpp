@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/sample_weights.hpp"
 
+#include "replayer/attribute/gap_kinds.hpp"
 #include "replayer/exchange.hpp"
 #include "replayer/growing_list.hpp"
 #include "replayer/peers/gaps.hpp"
@@ -60,9 +61,9 @@ Both sum_of_all(const Replay& replay, Both sums)
     return sums;
 }
 
-/// An owned place, as one process tells another of it.
+/// An owned place, and a kind of work there, as one process tells another of it.
 struct PlaceRecord {
-    GapPlace place;
+    GapKind kind;
     Both sums;
 };
 
@@ -80,7 +81,7 @@ struct SlotSum {
     double factor = 1;  // of what its samples stand for
 };
 
-/// Of one owned process, at one place.
+/// Of one owned process, at one place, of one kind of work. That is what a place is from here on.
 struct OfProcess {
     std::vector<SlotSum> on_path;  // by slot, ascending; few, where many ranks share the path
     PlaceSum off_path;
@@ -102,22 +103,20 @@ class OwnPlaces
 public:
     OwnPlaces(const Replay& replay, const Path& path, const SameCalls& same)
         : begin_(path.begin.count()), length_(std::max<std::int64_t>(path.makespan.count(), 1)),
-          places_(replay.definitions.contexts.size()), parts_on_path_(replay.processes.size()),
+          gaps_(gaps_of(replay, same)), borders_(find_borders(replay, path, gaps_)),
+          kinds_(replay.definitions.contexts.size(), borders_), parts_on_path_(replay.processes.size()),
           sums_(replay.processes.size())
     {
-        for (const model::ProcessTrace& trace : replay.processes)
-            gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), same);
         for_each_part_on_path(replay, path, gaps_, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
             parts_on_path_[p].push_back({begin, end});
-            const std::int64_t ns = time_of(gaps_[p], begin, end);
-            OfProcess& sums = sums_at(p, gaps_[p].place(gap));
+            const std::int64_t ns = worked_in(gaps_[p], begin, end);
+            OfProcess& sums = sums_at(p, gap);
             sums.at(slot(begin)).sum.ns += ns;
             sums.off_path.ns -= ns;
         });
         for (std::size_t p = 0; p < gaps_.size(); ++p) {
             for (std::size_t gap = 0; gap < gaps_[p].end(); ++gap)
-                sums_at(p, gaps_[p].place(gap)).off_path.ns +=
-                    time_of(gaps_[p], gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
+                sums_at(p, gap).off_path.ns += worked_in(gaps_[p], gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
             for_each_sample(p, [&](const Sample& sample, OfProcess& sums, SlotSum* on_path) {
                 PlaceSum& sum = on_path != nullptr ? on_path->sum : sums.off_path;
                 if (sample.context.valid())
@@ -142,13 +141,14 @@ public:
                 continue;
             while (parts.peek() != nullptr && parts.peek()->end <= sample.time)
                 parts.next();
-            OfProcess& sums = sums_[process][places_.find(gaps.place(gap))];
+            OfProcess& sums = sums_at(process, gap);
             const bool is_on_path = parts.peek() != nullptr && parts.peek()->begin <= sample.time;
             visit(sample, sums, is_on_path ? &sums.at(slot(parts.peek()->begin)) : nullptr);
         }
     }
 
-    [[nodiscard]] const std::vector<GapPlace>& places() const { return places_.places(); }
+    [[nodiscard]] const std::vector<GapKind>& places() const { return kinds_.all(); }
+    [[nodiscard]] const LengthBorders& borders() const { return borders_; }
     /// By index into Replay::processes, and by place: not of all that others have.
     [[nodiscard]] std::vector<std::vector<OfProcess>>& sums() { return sums_; }
 
@@ -158,15 +158,18 @@ private:
         const std::int64_t since = std::clamp<std::int64_t>(time.count() - begin_, 0, length_ - 1);
         return static_cast<std::size_t>(static_cast<double>(since) / static_cast<double>(length_) * slots);
     }
-    /// With a processor.
-    static std::int64_t time_of(Gaps& gaps, Ns begin, Ns end)
+    [[nodiscard]] std::vector<Gaps> gaps_of(const Replay& replay, const SameCalls& same) const
     {
-        const std::int64_t off = (end - begin).count() - gaps.on_processor(begin, end);
-        return std::max<std::int64_t>(gaps.recorded(begin, end) - off, 0);
+        std::vector<Gaps> gaps;
+        for (const model::ProcessTrace& trace : replay.processes)
+            gaps.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), same);
+        return gaps;
     }
-    OfProcess& sums_at(std::size_t process, GapPlace place)
+    OfProcess& sums_at(std::size_t process, std::size_t gap)
     {
-        const std::uint32_t i = places_.add(place);
+        Gaps& gaps = gaps_[process];
+        const std::uint32_t i =
+            kinds_.add(gaps.place(gap), [&] { return worked_in(gaps, gaps.begin_of(gap), gaps.end_of(gap)); });
         if (i >= sums_[process].size())
             sums_[process].resize(i + 1);
         return sums_[process][i];
@@ -175,35 +178,35 @@ private:
     const model::LocationTrace nothing_;
     std::int64_t begin_, length_;  // of the run
     std::vector<Gaps> gaps_;       // by index into Replay::processes
-    GapPlaces places_;
+    LengthBorders borders_;
+    GapKinds kinds_;
     std::vector<GrowingList<Part>> parts_on_path_;  // by index into Replay::processes, in the order of time
     std::vector<std::vector<OfProcess>> sums_;
 };
 
-/// Of all processes together: by place of this one, in their order. `own`: of this one. Collective.
-std::vector<Both> sums_of_places(const Replay& replay, const std::vector<GapPlace>& own_places,
-                                 const std::vector<Both>& own)
+/// Of all processes together: by place of this one, in their order. `own_sums`: of this one, likewise. Collective.
+std::vector<Both> sums_of_places(const Replay& replay, const OwnPlaces& own, const std::vector<Both>& own_sums)
 {
     auto out = lists_for<PlaceRecord>(replay.size);
-    for (std::size_t i = 0; i < own_places.size(); ++i)
-        out[own_places[i].owner(replay.size)].push_back({own_places[i], own[i]});
+    for (std::size_t i = 0; i < own.places().size(); ++i)
+        out[own.places()[i].place.owner(replay.size)].push_back({own.places()[i], own_sums[i]});
     const Received<PlaceRecord> parts = replayer::exchange(replay.comm, out);
-    GapPlaces places(replay.definitions.contexts.size());
+    GapKinds kinds(replay.definitions.contexts.size(), own.borders());
     std::vector<Both> sums;
     for (const PlaceRecord& part : parts.items) {
-        const std::uint32_t i = places.add(part.place);
+        const std::uint32_t i = kinds.add(part.kind);
         sums.resize(std::max<std::size_t>(sums.size(), i + 1));
         add(part.sums, sums[i]);
     }
     auto back = lists_for<Both>(replay.size);
     for (int source = 0; source < replay.size; ++source)
         for (const PlaceRecord& part : parts.from(source))
-            back[static_cast<std::size_t>(source)].push_back(sums[places.find(part.place)]);
+            back[static_cast<std::size_t>(source)].push_back(sums[kinds.add(part.kind)]);
     const Received<Both> answers = replayer::exchange(replay.comm, back);
     std::vector<std::size_t> next(answers.begin.begin(), answers.begin.end());
     std::vector<Both> result;
-    for (const GapPlace& place : own_places)
-        result.push_back(answers.items[next[place.owner(replay.size)]++]);
+    for (const GapKind& kind : own.places())
+        result.push_back(answers.items[next[kind.place.owner(replay.size)]++]);
     return result;
 }
 
@@ -347,8 +350,8 @@ void find_factors(const Replay& replay, OwnPlaces& own)
             for (const SlotSum& slot : sums.on_path)
                 rest[place][OnPath].add(slot.sum);
         }
-    const std::vector<Both> of_place_all = sums_of_places(replay, own.places(), of_place);
-    const std::vector<Both> rest_all = sums_of_places(replay, own.places(), rest);
+    const std::vector<Both> of_place_all = sums_of_places(replay, own, of_place);
+    const std::vector<Both> rest_all = sums_of_places(replay, own, rest);
     std::vector<Both> small_of(own.sums().size());
     for (const auto& [p, place] : undivided)
         if (scale.is_small(rest_all[place][OnPath]))

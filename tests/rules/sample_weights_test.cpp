@@ -115,6 +115,38 @@ TEST(SampleWeights, PartsOfTheRunAreToldApart)
     EXPECT_NEAR(static_cast<double>(r.path_us("second")), static_cast<double>(took[1]), 0.03 * steps * work / 2);
 }
 
+/// One call where two kinds of work meet in turn: short steps that take both ranks as long, and long ones of which rank
+/// 1 has more. Lengths vary by a fifth.
+TEST(SampleWeights, KindsOfWorkAtOneCallAreToldApartByTheirLengths)
+{
+    constexpr std::int64_t turns = 60, steps = 9, work = 400, delay = 5;
+    Program p(2);
+    std::array<Sampler, 2> samplers = {Sampler(p, 0, 3700, 1234), Sampler(p, 1, 3700, 345)};
+    std::int64_t time = 10;
+    std::array<std::int64_t, 2> took = {0, 0};
+    for (std::int64_t step = 0; step < turns * (steps + 1); ++step) {
+        const bool is_long = step % (steps + 1) == steps;
+        const std::int64_t longer = step * 7 % 20;  // hundredths
+        std::array<std::int64_t, 2> ends{};
+        for (std::size_t rank = 0; rank < 2; ++rank)
+            ends[rank] =
+                samplers[rank].compute(is_long ? "rebuild" : "smooth", time,
+                                       (is_long ? rank == 1 ? 6 * work : work : work) * (100 + longer) / 100, delay);
+        const std::int64_t last = std::max(ends[0], ends[1]), leave = last + 2;
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {ends[static_cast<std::size_t>(rank)], leave});
+        took[is_long ? 1 : 0] += last - time;
+        time = leave;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_NEAR(static_cast<double>(r.path_us("smooth")), static_cast<double>(took[0]),
+                0.02 * static_cast<double>(took[0]));
+    EXPECT_NEAR(static_cast<double>(r.path_us("rebuild")), static_cast<double>(took[1]),
+                0.02 * static_cast<double>(took[1]));
+}
+
 /// Samples of unequal weight say less of a share than as many equal ones (Kish).
 TEST(SampleWeights, EqualSamplesWouldBeFewer)
 {
