@@ -16,6 +16,11 @@ namespace critpath::report
 std::optional<std::string> made_code_note(const model::Profile& profile, const Selection& selection,
                                           std::string_view trace)
 {
+    // Calls of MPI, and time without a processor, are rows of their own wherever the code is from.
+    const auto is_function = [&](model::CallPathId path) {
+        const model::RowKind kind = profile.row(path).kind;
+        return kind == model::RowKind::Sampled || kind == model::RowKind::Region;
+    };
     const auto is_made = [&](model::CallPathId path) { return profile.row(path).module == made_code; };
     std::vector<bool> is_below(profile.call_paths.size(), false);  // callers come first
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
@@ -26,7 +31,7 @@ std::optional<std::string> made_code_note(const model::Profile& profile, const S
         if (!selection.has_rank(time.process))
             continue;
         all += time.ns;
-        if (is_below[time.call_path.value] && !is_made(time.call_path))
+        if (is_below[time.call_path.value] && !is_made(time.call_path) && is_function(time.call_path))
             below += time.ns;
     }
     if (part(below, all) < notable_share)

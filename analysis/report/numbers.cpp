@@ -80,6 +80,11 @@ double part(std::int64_t ns, std::int64_t whole_ns)
     return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
 }
 
+std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
+{
+    return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
+}
+
 std::string percent_text(double share)
 {
     const double percent = share * 100;

@@ -29,6 +29,9 @@ std::string exact_seconds(std::int64_t ns);
 /// `ns` of `whole_ns`; 0 of nothing.
 double part(std::int64_t ns, std::int64_t whole_ns);
 
+/// The same part of `ns` as `part_ns` is of `whole_ns`.
+std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns);
+
 /// "12.3"; "<0.1" for what is not zero but rounds to it.
 std::string percent_text(double share);
 

@@ -186,6 +186,27 @@ TEST(ExplainThreads, ThreadsThatAreWaitedForMayLackAProcessor)
     EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
 }
 
+/// On a busy node: who waits for a thread that has three times as much to do, which lacks a processor for most of that,
+/// beside peers that lack one themselves for as much of their time, and so hardly wait.
+TEST(ExplainThreads, PeersMayLackAProcessorThemselves)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("loop"), {0, {}, 200 * ms, 90, 0, 200 * ms}},
+                 {pseudo("[preempted]"), {0, {}, 450 * ms, 0, 0, 450 * ms}}});
+    model::Stretch& s = p.stretches[0];  // 1000 ms, of the peers 500
+    s.own_blocked_ns = 650 * ms;
+    s.blocked_ns = 600 * ms;
+    s.own_preempted_ns = 250 * ms;  // of the 350 ms that it does not wait
+    s.preempted_ns = 0;             // of the 450 ms of the peers as large a part
+    s.processor_ns = -100 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads) << explain(p, 0).longer_for_processors_ns();
+    // If they lack none, that is what it takes longer for.
+    s.preempted_ns = 450 * ms;
+    s.blocked_ns = 600 * ms;
+    s.processor_ns = -550 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted) << explain(p, 0).longer_for_processors_ns();
+}
+
 TEST(ExplainThreads, ThreadsThatLackAProcessorAreWhereTheyWorked)
 {
     model::Profile p = one_stretch();

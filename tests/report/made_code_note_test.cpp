@@ -44,6 +44,13 @@ TEST(MadeCodeNote, SaysNothingWhereThereIsLittle)
     add(run, "exp", "/lib/libm.so", made, 40);
     EXPECT_EQ(made_code_note(run.profile(), {}, "a run"), std::nullopt);
     EXPECT_EQ(made_code_note(OneRank().profile(), {}, "a run"), std::nullopt);
+    const auto add_below = [&](const char* name, model::RowKind kind) {
+        const CallPathId at = add(run, name, "", made, 2000);
+        run.profile().rows[run.profile().call_paths[at.value].row.value].kind = kind;
+    };
+    add_below("[preempted]", model::RowKind::Pseudo);
+    add_below("MPI_Allreduce", model::RowKind::Mpi);
+    EXPECT_EQ(made_code_note(run.profile(), {}, "a run"), std::nullopt) << "that is not what it calls for its work";
 }
 
 }  // namespace

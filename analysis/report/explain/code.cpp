@@ -36,7 +36,6 @@ constexpr double function_from = 0.1;       // of what all functions take
 constexpr double worth_saying = 0.01;       // and of the stretch
 constexpr double not_sampled_from = 0.1;    // of the stretch: more than chance
 constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
-constexpr double at_most_lacked = 0.999;    // of a time: something is done in it
 constexpr double same_share_within = 0.1;   // of a time, and of another one
 constexpr double error_deviations = 1.96;   // 95 %
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
@@ -220,11 +219,6 @@ bool is_longer_without_faults(const model::Profile& profile, const model::Stretc
     for (const FunctionShare& function : longer)
         (2 * part(faults[function.name], stretch.page_faults) >= function.share ? with : without) += function.share;
     return without > with;
-}
-
-std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
-{
-    return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
 }
 
 /// What code of a stretch says by samples of the path's thread while that had a processor. The rest is known exactly.
@@ -551,77 +545,6 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     code.blocked_longer = blocked_longer_at(profile, stretch, callers);
     add_short_names(functions, code);
     return code;
-}
-
-std::int64_t Explanation::blocked_otherwise_ns() const
-{
-    const std::int64_t threads = scaled(code.blocked_ns, stretch->looked_at_ns, stretch->path_ns);
-    return std::max<std::int64_t>(stretch->own_blocked_ns - threads, 0);
-}
-
-Losses Explanation::losses() const
-{
-    const auto of_path = [&](std::int64_t ns) { return scaled(ns, stretch->path_ns, stretch->looked_at_ns); };
-    std::int64_t left = stretch->path_ns;
-    const auto take = [&](std::int64_t ns) {
-        ns = std::clamp<std::int64_t>(ns, 0, left);
-        left -= ns;
-        return ns;
-    };
-    Losses losses;
-    losses.preempted_ns = take(of_path(stretch->own_preempted_ns));
-    losses.threads_ns = take(code.blocked_ns);
-    losses.blocked_ns = take(of_path(stretch->own_blocked_ns) - code.blocked_ns);
-    losses.threads_ns += take(code.spinning_ns);
-    losses.threads_preempted_ns = std::min(code.preempted_ns, losses.threads_ns);
-    losses.not_sampled_ns = take(code.not_sampled_ns);
-    return losses;
-}
-
-/// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: what spinning makes of the
-/// time on the processor, and what is blocked for them.
-std::int64_t Explanation::longer_for_threads_ns() const
-{
-    const model::Stretch& s = *stretch;
-    const std::int64_t off = scaled(s.own_preempted_ns + s.own_blocked_ns, s.compared_ns, s.looked_at_ns);
-    const double on = std::max(static_cast<double>(s.compared_ns - off), 1.0);
-    if (s.compared_ns <= s.peers_ns)
-        return 0;
-    const auto compared = [&](std::int64_t ns) { return static_cast<double>(scaled(ns, s.compared_ns, s.path_ns)); };
-
-    const double more_spinning = std::clamp(compared(code.sampled_spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
-    const double by_processor = std::max(ns_of(on_processor_part(*this)), 0.0);
-    const double spinning = std::min(per_log_ns() * std::log(on / (on - more_spinning)), by_processor);
-
-    // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
-    const auto otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
-    const double blocked =
-        std::clamp(static_cast<double>(s.blocked_ns) - otherwise, 0.0, std::max(compared(code.blocked_ns), 0.0));
-    return static_cast<std::int64_t>(blocked + spinning);
-}
-
-bool Explanation::is_blocked_for_threads() const
-{
-    return code.blocked_ns > 0 &&
-           2 * scaled(blocked_otherwise_ns(), stretch->compared_ns, stretch->looked_at_ns) <= stretch->blocked_ns;
-}
-
-/// A factor of the time, as one more of the split: what it is to the time without what threads lack a processor for.
-std::int64_t Explanation::longer_for_processors_ns() const
-{
-    const model::Stretch& s = *stretch;
-    const auto time = static_cast<double>(s.compared_ns);
-    const auto peers = static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
-    if (time <= peers)
-        return 0;
-    const auto log_factor = [&](std::int64_t preempted_ns, double of) {
-        const auto lacked = static_cast<double>(scaled(preempted_ns, s.compared_ns, s.path_ns));
-        return -std::log1p(-std::clamp(lacked / of, 0.0, at_most_lacked));
-    };
-    // What peers spin is known, but not for whom: theirs is of blocked ones, too.
-    const double log =
-        log_factor(code.preempted_while_blocked_ns, time) - log_factor(s.peers_threads_preempted_ns, peers);
-    return std::llround((time - peers) / std::log(time / peers) * log);
 }
 
 std::string code_in_words(const Code& code)

@@ -158,8 +158,8 @@ void add_excess(Explanation& e)
     static_cast<Reason&>(e) = reason_of(s, !e.code.longer_without_faults, cause_of(e));
     if (!e.cause)
         return;
-    // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
-    // makes it shorter, half of the difference need not be the largest part.
+    // Whoever waits for threads that lack a processor, more than the peers or their threads do, waits for that. Where
+    // something makes it shorter, half of the difference need not be the largest part.
     const std::int64_t for_threads = e.longer_for_threads_ns();
     const double preempted = e.ns_of(e.parts[static_cast<std::size_t>(Factor::Preempted)]);
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
@@ -473,6 +473,16 @@ bool Explanation::has_more_migrations() const
 double Explanation::per_log_ns() const
 {
     return Runnable(*stretch).per_log();
+}
+
+std::int64_t Explanation::peers_preempted_ns() const
+{
+    const Runnable runnable(*stretch);
+    const double own =
+        static_cast<double>(stretch->compared_ns) * part(stretch->own_preempted_ns, stretch->looked_at_ns);
+    const double own_log = -std::log1p(-std::clamp(own / std::max(runnable.own, 1.0), 0.0, at_most_lacked));
+    const double log = own_log - static_cast<double>(stretch->preempted_ns) / std::max(runnable.per_log(), 1.0);
+    return std::llround(std::max(runnable.peers * (1 - std::exp(-log)), 0.0));
 }
 
 std::int64_t Explanation::longer_on_processor_ns() const

@@ -42,6 +42,7 @@ std::string_view name(Verdict verdict);
 inline constexpr double balanced_within = 0.05;  // of the time of the peers
 inline constexpr double mostly_from = 2.0 / 3;   // of the stretch: on one rank
 inline constexpr double most_from = 0.5;         // of the stretch: a function, or a few together, are most of it
+inline constexpr double at_most_lacked = 0.999;  // a processor, of a time: something is done in it
 inline constexpr double nearly_all_times = 0.9;  // or of what takes longer: no other time, or rank, is worth a word
 inline constexpr double least_part = 0.02;       // of the time of the peers: of a factor
 inline constexpr double off_from = 0.02;         // of the stretch: without a processor, or waiting for threads
@@ -288,6 +289,8 @@ struct Explanation : Reason {
     [[nodiscard]] bool has_more_migrations() const;
     /// By itself: the part of the difference also has what lacking a processor makes of it.
     [[nodiscard]] std::int64_t longer_on_processor_ns() const;
+    /// What the peers lacked a processor for themselves, by their mean.
+    [[nodiscard]] std::int64_t peers_preempted_ns() const;
     /// Of what is not blocked, how much longer it takes for each unit of the logarithm of a factor.
     [[nodiscard]] double per_log_ns() const;
     /// For something else than its threads.
@@ -304,7 +307,7 @@ struct Explanation : Reason {
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
     /// Of what it takes longer blocked, most is surely that.
     [[nodiscard]] bool is_blocked_for_threads() const;
-    /// And so much is that these lack a processor, in proportion, for longer than those of the peers.
+    /// And so much is that these lack a processor, in proportion, for longer than those of the peers, or these.
     [[nodiscard]] std::int64_t longer_for_processors_ns() const;
     /// What the peers wait for may be in MPI, or what it waits for itself, and that may be all of the difference.
     [[nodiscard]] bool may_wait_in_mpi() const;
