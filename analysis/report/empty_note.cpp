@@ -36,7 +36,7 @@ std::optional<std::int64_t> all_ranks_time(const model::Profile& profile, const 
     std::int64_t in_calls_ns = 0;
     for (const model::CallPathTime& time : profile.totals) {
         const model::Row& row = profile.row(time.call_path);
-        if (selection.has_row(row))
+        if (selection.has_row(row) && !is_transfer(row))
             (row.kind == model::RowKind::Mpi && has_samples(profile) ? in_calls_ns : ns) += time.ns;
     }
     return ns == 0 && in_calls_ns > 0 ? std::nullopt : std::optional(ns);

@@ -39,7 +39,7 @@ void distribute(const model::Profile& profile, const Selection& selection, Hotsp
             });
     }
     for (const model::CallPathTime& time : profile.totals)
-        if (selection.has_row(profile.row(time.call_path)))
+        if (const model::Row& row = profile.row(time.call_path); selection.has_row(row) && !is_transfer(row))
             items_of(time.call_path, [&](std::size_t item) { add_total(hotspots.items[item], time); });
 }
 
@@ -115,6 +115,11 @@ bool is_found_by_samples(const model::Profile& profile, const model::CallPathTim
     return profile.is_sampled(time) || is_unsampled_rest(profile.row(time.call_path));
 }
 
+bool is_transfer(const model::Row& row)
+{
+    return row.kind == model::RowKind::Pseudo && row.name == model::pseudo::transfer;
+}
+
 bool Selection::has_rank(model::ProcessId process) const
 {
     return ranks.empty() || std::ranges::binary_search(ranks, process.value);
@@ -178,7 +183,7 @@ Hotspots sums(const model::Profile& profile)
         result.evenness = static_cast<double>(equal) / million;
     result.is_sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
-        result.total_ns += time.ns;
+        result.total_ns += is_transfer(profile.row(time.call_path)) ? 0 : time.ns;
     return result;
 }
 

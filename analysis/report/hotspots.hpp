@@ -104,6 +104,10 @@ Hotspots sums(const model::Profile& profile);
 /// Whether path time was divided by samples, or is what these have left.
 bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time);
 
+/// Messages on their way. Of those that are not on the path nothing is known; what the totals have of the others, from
+/// before calls that waited for them, is no time of any thread, but these calls with what is below them have it.
+bool is_transfer(const model::Row& row);
+
 // What hotspots are filled with, whatever they group by.
 Hotspot item_of(const model::Row& row);
 void add_path(Hotspot& item, const model::CallPathTime& time, bool is_sampled);

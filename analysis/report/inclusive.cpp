@@ -173,6 +173,9 @@ std::vector<Hotspot> whole_times(const model::Profile& profile, const Selection&
     for (std::size_t i = paths; i-- > 0;)
         if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid())
             add(whole[caller.value], whole[i]);
+    for (std::size_t i = 0; i < paths; ++i)
+        if (is_transfer(chains.row(i)))
+            whole[i].total_ns.reset();
     return whole;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by callpath`: the call tree of the critical path.
-#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/call_chains.hpp"
 #include "analysis/report/call_tree.hpp"
 #include "analysis/report/caller_notes.hpp"
@@ -110,7 +109,7 @@ std::vector<std::int64_t> own_totals(const model::Profile& profile, const Select
 {
     std::vector<std::int64_t> own(profile.call_paths.size(), 0);
     for (const model::CallPathTime& time : profile.totals)
-        if (selection.has_row(profile.row(time.call_path)))
+        if (const model::Row& row = profile.row(time.call_path); selection.has_row(row) && !is_transfer(row))
             own[time.call_path.value] += time.ns;
     return own;
 }
@@ -137,11 +136,11 @@ public:
     {
         const auto& [row_id, parent, site] = profile_.call_paths[path];
         const model::Row& row = profile_.rows[row_id.value];
-        const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == model::pseudo::transfer;
-        if (!is_wanted_ || (!is_transfer && row.kind != model::RowKind::Mpi))
+        const bool of_transfer = is_transfer(row);
+        if (!is_wanted_ || (!of_transfer && row.kind != model::RowKind::Mpi))
             return {};
-        const Key key{is_transfer, is_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}};
-        return parts_of(profile_, times_in_row(times_, key), own_ns, is_transfer);
+        const Key key{of_transfer, of_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}};
+        return parts_of(profile_, times_in_row(times_, key), own_ns, of_transfer);
     }
 
 private:

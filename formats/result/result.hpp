@@ -13,7 +13,7 @@
 namespace critpath::result
 {
 
-inline constexpr std::int64_t schema_version = 27;
+inline constexpr std::int64_t schema_version = 28;
 
 /// Writes TRACE/critpath/critpath.sqlite, under another name first, so that readers see the old result or the new
 /// one, never a part of it; makes the directory TRACE/critpath if needed. Called by one process. Equal profiles

@@ -122,24 +122,55 @@ void PathDivider::add_computation(const Segment& segment)
         add_sample(stretch, samples[s]);
 }
 
+/// What of the stretch lies before that is no time of the call at whose end, or in which, the path is at its end: what
+/// that waited for was under way already. The end if there is no such call.
+Ns PathDivider::enter_of_call(const Stretch& stretch)
+{
+    const model::Calls& calls = stretch.location.calls;
+    std::size_t& near = near_[stretch.location.location].call;
+    near = count_first(
+        calls.size(), [&](std::size_t i) { return calls.enter(i) < stretch.end; }, near);
+    std::size_t call = near;
+    while (call > 0 && calls.is_point(call - 1))
+        --call;
+    if (call == 0 || calls.leave(call - 1) < stretch.end)
+        return stretch.end;
+    return std::max(stretch.begin, calls.enter(call - 1));
+}
+
 void PathDivider::add_call(const Segment& segment)
 {
     const Stretch stretch = stretch_of(segment);
     const ContextId context{segment.call};
     // In a collective, to be blocked until the data of the others are there is what the call is about.
     const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
+    // All ranks have that below the call, too, of which the path is a part.
+    const Ns enter = enter_of_call(stretch);
+    tally_.totals.add({context}, stretch.begin, enter, true);
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
         const bool is_of_function = may_block && !o.preempted;
         const std::int64_t ns = is_of_function ? 0 : (end - begin).count();
         const Place off_place = place_in_call(o, context);
         add_interval(stretch, {AttributionKind::Call, off_place, stretch.location.location, begin, ns});
+        const Ns in_call = std::clamp(enter, begin, end);
+        if (!is_of_function)
+            tally_.totals.move({context}, off_place, begin, in_call, true);
         // What is said of all calls of the function is not to contradict what is known here.
         if (is_of_function != is_of_call(o, context))
             tally_.totals.move(is_of_function ? off_place : Place{context}, is_of_function ? Place{context} : off_place,
-                               begin, end, true);
+                               in_call, end, true);
         return ns;
     });
     tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);
+}
+
+void PathDivider::add_transfer(const Segment& segment)
+{
+    const Stretch stretch = stretch_of(segment);
+    const Place place{ContextId{segment.call}, Pseudo::Transfer};
+    tally_.add_path(place, stretch.process, (stretch.end - stretch.begin).count());
+    if (place.context.valid())
+        tally_.totals.add(place, stretch.begin, enter_of_call(stretch), true);
 }
 
 /// Calls `add(interval, begin, end)` for the parts of the stretch in which its thread had no processor; returns the sum

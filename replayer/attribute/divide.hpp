@@ -41,6 +41,8 @@ public:
     /// What passes in a call that waits for nobody, or, of a collective, for the data of others. Segment::call is its
     /// context.
     void add_call(const model::Segment& segment);
+    /// A message on its way, likewise.
+    void add_transfer(const model::Segment& segment);
 
     /// What a sample, or the lack of a processor, is time of.
     [[nodiscard]] Place place_of(const model::Sample& sample) const { return code_.place_of(sample); }
@@ -108,6 +110,7 @@ private:
     [[nodiscard]] model::ContextId context_of(const model::LocationTrace& location, const model::OffProcessor& off,
                                               model::Ns begin, model::Ns end);
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
+    [[nodiscard]] model::Ns enter_of_call(const Stretch& stretch);
     void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
     void add_spinning(const Stretch& stretch, const model::Sample& sample);
@@ -132,7 +135,7 @@ private:
     model::Ns origin_;
     /// Where the last segment of a location was: those of one come in the order of time.
     struct Near {
-        std::size_t off = 0, sample = 0;
+        std::size_t off = 0, sample = 0, call = 0;
     };
     struct ByLocation {
         std::size_t operator()(model::LocationId location) const { return location.value; }

@@ -212,7 +212,7 @@ private:
             inside_.add_call(segment);
             break;
         case SegmentKind::Transfer:
-            result_.add_path({context, Pseudo::Transfer}, process, ns);
+            divider_.add_transfer(segment);
             break;
         case SegmentKind::StartDelay:
             result_.add_path({ContextId::none(), Pseudo::StartDelay}, process, ns);

@@ -3,6 +3,7 @@
 """Every option of every view shows or is refused, alone and beside every other: options_test.py CPREPORT MAKE_SAMPLES"""
 
 import itertools
+import json
 import re
 import sys
 import unittest
@@ -105,6 +106,35 @@ class Options(ReportCase):
                 ("--by: its value is empty; leave it out, or give WHAT", "--by=")):
             self.fail_with(2, message, "hotspots", *arguments, "phased")
         self.fail_with(2, "--top: --all shows every segment; leave out one of the two", "path", "--all", "--top", "3", "phased")
+
+    def rows_with_all_ranks(self, *arguments):
+        """How many have a time of all ranks. None has more of it on the path than there is."""
+        output = self.works_or_is_refused(*arguments, "--format", "json")
+        rows = 0
+        for table in (v for v in (json.loads(output) if output else {}).values() if isinstance(v, list)):
+            for row in (r for r in table if isinstance(r, dict)):
+                for every, path in (("all_ranks_seconds", "path_seconds"), ("all_ranks_computed_seconds", "compute_seconds")):
+                    if row.get(every) is not None:
+                        rows += 1
+                        self.assertGreaterEqual(row[every], row[path], (arguments, row))
+                self.assertGreaterEqual(row.get("off_path_seconds") or 0, 0, (arguments, row))
+        return rows
+
+    def test_all_ranks_contain_the_path(self):
+        traces = sorted(path.name for path in self.here.iterdir() if path.is_dir())
+        rows = 0
+        for view, options in self.views():
+            if view[0] != "hotspots":
+                continue
+            ways = [[], ["--inclusive"], ["--inlined"], ["--inside"], ["--inclusive", "--inlined"], ["--sort", "all"],
+                    ["--from", "10%", "--to", "90%"], ["--rank", "1"], ["--module", "halo"]]
+            for trace, way in itertools.product(traces, ways):
+                by_part = {"--from", "phase"} & {*view, *way}
+                if trace != "phased" and by_part or trace == "recursive" and {"--rank", "thread"} & {*view, *way}:
+                    continue  # what that is made from is not in it
+                top = ["--top", "0"] if "phase" not in view else []
+                rows += self.rows_with_all_ranks(*view, *way, *top, trace)
+        self.assertGreater(rows, 500)
 
     def test_tables_fit_into_100_columns(self):
         for view, _ in self.views():

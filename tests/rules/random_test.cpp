@@ -3,6 +3,10 @@
 //
 // Random programs on more traced ranks than processes and the other way round: whoever replays them, the result is the
 // same to the last byte, and the path has the properties that every path must have.
+#include "analysis/report/calls_divided.hpp"
+#include "analysis/report/computed_time.hpp"
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/inclusive.hpp"
 #include "formats/result/checksum.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
@@ -239,10 +243,29 @@ void expect_all_samples(const Replayed& r, int ranks)
     EXPECT_GT(on_path, 0);
 }
 
+/// What the path waits for in calls, and has been under way before they were entered.
+std::int64_t under_way_before_calls_ns(const Program& program, const Replayed& r)
+{
+    std::int64_t sum = 0;
+    for (const model::Segment& segment : r.segments) {
+        const auto kind = static_cast<SegmentKind>(segment.kind);
+        if (kind != SegmentKind::Transfer && kind != SegmentKind::Collective && kind != SegmentKind::Delay)
+            continue;
+        const std::int64_t begin = segment.begin + r.fact("begin_ns"), end = segment.end + r.fact("begin_ns");
+        const model::ProcessTrace trace = program.trace(static_cast<int>(segment.location));
+        const model::Calls& calls = trace.locations[0].calls;
+        std::int64_t enter = end;
+        for (std::size_t i = 0; i < calls.size(); ++i)
+            if (!calls.is_point(i) && calls.enter(i).count() < end && end <= calls.leave(i).count())
+                enter = calls.enter(i).count();
+        sum += std::max<std::int64_t>(0, enter - begin);
+    }
+    return sum;
+}
+
 /// Of what all ranks do, the path is a part; so it is of each call path with those below it. And what they do in calls,
-/// or lack a processor there, is as long as the calls. (By the other rules, transfers begin before the call does that
-/// they stand below.)
-void expect_path_within_totals(const Replayed& r)
+/// or lack a processor there, is as long as the calls, with what was under way before.
+void expect_path_within_totals(const Program& program, const Replayed& r)
 {
     const model::Profile& profile = r.profile;
     std::vector<std::int64_t> path(profile.call_paths.size(), 0), all = path;
@@ -270,7 +293,27 @@ void expect_path_within_totals(const Replayed& r)
     }
     for (const model::ProcessTotals& process : profile.processes)
         calls_ns -= process.mpi_ns;
-    EXPECT_EQ(calls_ns, 0);
+    EXPECT_EQ(calls_ns, under_way_before_calls_ns(program, r));
+}
+
+/// And so it is of the rows that cpreport shows.
+void expect_path_within_rows(const Replayed& r)
+{
+    model::Profile profile = r.profile;
+    report::divide_calls(profile, report::InsideOfCalls::OfTheCall);
+    int rows = 0;
+    for (const report::Hotspots& hotspots : {report::by_function(profile), report::by_module(profile),
+                                             report::by_function_inclusive(profile), report::by_call_path(profile)})
+        for (const report::Hotspot& item : hotspots.items)
+            if (item.total_ns) {
+                ++rows;
+                EXPECT_GE(*item.total_ns, item.path_ns) << item.name;
+                EXPECT_NE(item.name, "[transfer]");
+            }
+    EXPECT_GT(rows, 0);
+    const report::ComputedTime computed(profile);
+    for (std::uint32_t rank = 0; rank < computed.ranks(); ++rank)
+        EXPECT_GE(computed.of_rank(rank), computed.on_path(rank));
 }
 
 /// For how long whom a segment is of had no processor there.
@@ -318,10 +361,10 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
                 continue;
             expect_a_path(alone);
             expect_all_samples(alone, ranks);
-            if (rules == Rules::Arrival) {
+            expect_path_within_totals(program, alone);
+            expect_path_within_rows(alone);
+            if (rules == Rules::Arrival)
                 expect_no_wait(program, alone);
-                expect_path_within_totals(alone);
-            }
             EXPECT_THAT(differences(together, alone), testing::IsEmpty());
         }
     }
