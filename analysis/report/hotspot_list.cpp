@@ -52,12 +52,12 @@ std::set<std::string> sampled_binaries(const model::Profile& profile)
     return paths;
 }
 
-std::string ranks_note(const model::Profile& profile, const std::vector<std::uint32_t>& ranks)
+std::string ranks_note(const model::Profile& profile, const Selection& selection)
 {
     constexpr double printed = 0.001;  // of the path
-    if (ranks.empty())
+    const std::vector<std::uint32_t>& ranks = selection.ranks;
+    if (ranks.empty() || !selection.module.empty())  // what ranks have in a module, --by rank says by the same rows
         return "";
-    const Selection selection = {ranks, {}};
     std::int64_t of_rows_ns = 0;
     for (const model::CallPathTime& time : profile.path)
         of_rows_ns += selection.has_rank(time.process) ? time.ns : 0;

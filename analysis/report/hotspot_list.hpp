@@ -68,7 +68,7 @@ std::string undecided_note(const Hotspots& hotspots);
 
 /// That samples give the selected ranks another time than their segments of the path have (division::NotSampled), where
 /// that can be seen; else empty.
-std::string ranks_note(const model::Profile& profile, const std::vector<std::uint32_t>& ranks);
+std::string ranks_note(const model::Profile& profile, const Selection& selection);
 
 /// "±: ..." where samples have found something.
 void explain_errors(Document& document, const Hotspots& hotspots);

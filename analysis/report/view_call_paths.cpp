@@ -243,7 +243,7 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
     if (request.window)
         if (std::string totals = totals_note(request.profile, *request.window); !totals.empty())
             document.notes.push_back(std::move(totals));
-    if (std::string note = ranks_note(request.profile, request.selection.ranks); !note.empty() && !request.window)
+    if (std::string note = ranks_note(request.profile, request.selection); !note.empty())
         document.notes.push_back(std::move(note));
     if (const std::string unsampled = unsampled_note(request.profile, hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);

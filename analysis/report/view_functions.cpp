@@ -227,7 +227,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
                       std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));
-    if (std::string note = ranks_note(request.profile, request.selection.ranks); !note.empty() && !request.window)
+    if (std::string note = ranks_note(request.profile, request.selection); !note.empty())
         document.notes.push_back(std::move(note));
     if (request.window) {
         if (std::string note = totals_note(request.profile, *request.window); !note.empty())

@@ -63,7 +63,7 @@ Document line_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     if (!of_all)
         document.notes.emplace_back("Lines on all ranks are known of the whole run only: without --from and --to.");
-    if (std::string note = ranks_note(request.profile, request.selection.ranks); !note.empty() && !request.window)
+    if (std::string note = ranks_note(request.profile, request.selection); !note.empty())
         document.notes.push_back(std::move(note));
     if (std::string note = skid_note(request.profile); !note.empty())
         document.notes.push_back(std::move(note));

@@ -136,6 +136,24 @@ class Options(ReportCase):
                 rows += self.rows_with_all_ranks(*view, *way, *top, trace)
         self.assertGreater(rows, 500)
 
+    def path_seconds(self, *arguments):
+        """By the first column that is shown; None: of what is left out."""
+        document = json.loads(self.succeed("hotspots", *arguments, "--top", "0", "--format", "json"))
+        table = next(value for value in document.values() if isinstance(value, list))
+        own = "own_path_seconds" if arguments[1] == "callpath" else "path_seconds"
+        rows = [(row.get("rank"), row[own]) for row in table]
+        return rows + [(None, document.get("below_error_seconds") or 0)]
+
+    def test_a_rank_has_its_row_in_all_views(self):
+        for window, module in itertools.product(([], ["--from", "5.5", "--to", "9.05"]), ([], ["--module", "phased"])):
+            for rank, seconds in self.path_seconds("--by", "rank", *window, *module, "phased"):
+                for by in ("function", "module", "line", "callpath", "thread", "node") if rank is not None else ():
+                    arguments = ["--by", by, "--rank", str(rank), *window, *module, "phased"]
+                    rows = sum(row for _, row in self.path_seconds(*arguments))
+                    says_so = "by these rows and" in self.succeed("hotspots", *arguments).replace("\n", " ")
+                    with self.subTest(arguments):
+                        self.assertEqual(says_so, abs(rows - seconds) >= 0.001 * (3.55 if window else 10), (rows, seconds))
+
     def test_tables_fit_into_100_columns(self):
         for view, _ in self.views():
             for trace in ("timed", "phased", "traced", "awkward"):
