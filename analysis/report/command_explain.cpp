@@ -101,6 +101,7 @@ Document run_explain(const Request& request)
 
     Document document;
     document.view = "explain";
+    document.has_findings = true;
     document.fields = {
         {"path_seconds", "", Seconds{path_ns}},
         {"stretches_shown", "", static_cast<std::int64_t>(explanations.size())},

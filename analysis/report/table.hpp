@@ -117,6 +117,7 @@ struct Document {
     std::vector<Paragraph> paragraphs{};  // below the tables, in tables only: what is found
     std::vector<std::string> notes;       // sentences below these, in tables only
     std::vector<std::string> lead{};      // above all of that, in tables only: what matters most
+    bool has_findings = false;            // the last two are such, so that JSON has them, too
 };
 
 }  // namespace critpath::report

@@ -81,6 +81,15 @@ void write_rows(const Table& table, Output& output)
     });
 }
 
+/// As an array of strings.
+void write_sentences(const char* key, const std::vector<std::string>& sentences, Output& output)
+{
+    std::string line = fmt::format(",\n  {}: [", json_quoted(key));
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+        line += fmt::format("{}\n    {}", i > 0 ? "," : "", json_quoted(sentences[i]));
+    output.write(line += sentences.empty() ? "]" : "\n  ]");
+}
+
 }  // namespace
 
 void write_json(const Document& document, const Style& style, Output& output)
@@ -100,6 +109,10 @@ void write_json(const Document& document, const Style& style, Output& output)
         output.write(fmt::format(",\n  {}: [", json_quoted(table.key)));
         write_rows(table, output);
         output.write("\n  ]");
+    }
+    if (document.has_findings) {
+        write_sentences("lead", document.lead, output);
+        write_sentences("notes", document.notes, output);
     }
     output.write("\n}\n");
 }

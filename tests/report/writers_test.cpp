@@ -317,6 +317,22 @@ TEST(JsonWriter, ParsesAndKeepsTypes)
     EXPECT_TRUE(json["rows"][1]["time_seconds"].is_null());
 }
 
+TEST(JsonWriter, HasTheSentencesOfFindings)
+{
+    Document document = document_with({});
+    const auto parse = [&] { return nlohmann::json::parse(written("json", document, {100, false, true, "1.2.3"})); };
+    document.lead = {"\"Most\" of all."};
+    EXPECT_FALSE(parse().contains("notes"));
+    document.has_findings = true;
+    document.notes = {"One.", "Two."};
+    nlohmann::json parsed = parse();
+    EXPECT_EQ(parsed["lead"], nlohmann::json({"\"Most\" of all."}));
+    EXPECT_EQ(parsed["notes"], nlohmann::json({"One.", "Two."}));
+    document.notes.clear();
+    parsed = parse();
+    EXPECT_EQ(parsed["notes"], nlohmann::json::array());
+}
+
 TEST(JsonWriter, ATableWithoutRowsIsAnEmptyArray)
 {
     const auto json = nlohmann::json::parse(written("json", document_with({}), Style()));

@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace critpath::report
 {
@@ -129,10 +133,10 @@ std::string place(const Shown& x)
 /// A column, and what it has of a stretch.
 struct StretchColumn {
     Column column;
-    Cell (*cell)(const Shown& x);
+    std::function<Cell(const Shown& x)> cell;
 };
 
-const StretchColumn stretch_columns[] = {
+const StretchColumn first_columns[] = {
     {{"stretch", "No"}, [](const Shown& x) -> Cell { return x.number; }},
     {{"path_seconds", "Path s"}, [](const Shown& x) -> Cell { return Seconds{x.s.path_ns}; }},
     {{"path_percent", "Path %"}, [](const Shown& x) -> Cell { return Share{x.e.path_share}; }},
@@ -308,9 +312,140 @@ const StretchColumn stretch_columns[] = {
      [](const Shown& x) -> Cell { return Share{static_cast<double>(x.s.fastest_time) * 1e-9}; }},
     {{"persistent_percent", ""}, [](const Shown& x) -> Cell { return share_or_none(x.e.persistent); }},
     {{"persistent_node_percent", ""}, [](const Shown& x) -> Cell { return share_or_none(x.e.persistent_nodes); }},
+};
+
+const StretchColumn last_columns[] = {
     {{"headline", ""}, [](const Shown& x) -> Cell { return x.e.headline(); }},
     {{"finding", ""}, [](const Shown& x) -> Cell { return x.e.sentence(x.profile, x.trace); }},
 };
+
+/// What else the words say of the place, of how often it is so, and of what may be gained.
+const StretchColumn other_columns[] = {
+    {{"place_apart", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.apart); }},
+    {{"calls_apart", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.calls_apart); }},
+    {{"rank_site", ""},
+     [](const Shown& x) -> Cell { return x.e.other_call ? Cell(x.e.other_call->own_site) : Cell(); }},
+    {{"rank_from_other_call", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.other_call ? Cell(static_cast<std::int64_t>(x.e.other_call->rank)) : Cell();
+     }},
+    {{"other_call_site", ""},
+     [](const Shown& x) -> Cell { return x.e.other_call ? Cell(x.e.other_call->site) : Cell(); }},
+    {{"takes_turns", ""}, [](const Shown& x) -> Cell { return std::int64_t{x.e.takes_turns}; }},
+    {{"of_longer_ranks", ""}, [](const Shown& x) -> Cell { return std::int64_t{x.e.is_of_longer_ranks}; }},
+    {{"together_excess_percent", ""},
+     [](const Shown& x) -> Cell { return x.e.is_of_longer_ranks ? Cell(Share{x.e.together_excess}) : Cell(); }},
+    {{"longer_seconds", ""}, [](const Shown& x) -> Cell { return compared(x, x.e.longer_ns); }},
+    {{"could_gain_percent", ""},
+     [](const Shown& x) -> Cell { return x.s.compared > 0 ? Cell(Share{x.e.could_gain()}) : Cell(); }},
+    {{"page_faults_rank", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.faults.rank ? Cell(static_cast<std::int64_t>(*x.e.faults.rank)) : Cell();
+     }},
+    {{"page_faults_on_rank", ""},
+     [](const Shown& x) -> Cell { return x.e.faults.rank ? Cell(x.e.faults.own) : Cell(); }},
+    {{"peers_page_faults_of_rank", ""},
+     [](const Shown& x) -> Cell { return x.e.faults.rank ? Cell(x.e.faults.peers) : Cell(); }},
+    {{"blocked_by", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.code.blocked.by); }},
+    {{"blocked_longer_by", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.code.blocked_longer.by); }},
+    {{"blocked_in_seen_percent", ""},
+     [](const Shown& x) -> Cell { return x.e.code.blocked.in ? Cell(Share{x.e.code.blocked.seen}) : Cell(); }},
+    {{"blocked_longer_in_seen_percent", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.code.blocked_longer.in ? Cell(Share{x.e.code.blocked_longer.seen}) : Cell();
+     }},
+};
+
+/// One of the functions of a stretch; nullptr: it has none of these.
+using FunctionOf = const FunctionShare* (*)(const Shown& x);
+
+template <std::size_t number>
+const FunctionShare* with_most(const Shown& x)
+{
+    return number < x.e.code.functions.size() ? &x.e.code.functions[number] : nullptr;
+}
+
+template <std::size_t number>
+const FunctionShare* with_most_of_difference(const Shown& x)
+{
+    return number < x.longer.size() ? &x.longer[number] : nullptr;
+}
+
+const FunctionShare* only(const std::optional<FunctionShare>& function)
+{
+    return function ? &*function : nullptr;
+}
+
+/// What is said of a function, as far as the first columns do not have it.
+void add_function(const std::string& key, FunctionOf of, std::vector<StretchColumn>& columns)
+{
+    const auto is_new = [&](const std::string& name) {
+        return std::ranges::none_of(first_columns, [&](const StretchColumn& c) { return c.column.key == name; });
+    };
+    const auto add = [&](const char* what, Cell (*cell)(const FunctionShare& function)) {
+        if (is_new(key + what))
+            columns.push_back({{key + what, ""}, [of, cell](const Shown& x) -> Cell {
+                                   const FunctionShare* const function = of(x);
+                                   return function != nullptr ? cell(*function) : Cell();
+                               }});
+    };
+    add("", [](const FunctionShare& f) -> Cell { return f.name; });
+    add("_percent", [](const FunctionShare& f) -> Cell { return Share{f.share}; });
+    add("_caller", [](const FunctionShare& f) -> Cell { return text_or_none(f.caller); });
+    add("_inlined", [](const FunctionShare& f) -> Cell { return text_or_none(f.inlined); });
+    add("_apart", [](const FunctionShare& f) -> Cell { return text_or_none(f.apart); });
+    add("_with_calls", [](const FunctionShare& f) -> Cell { return std::int64_t{f.with_calls}; });
+}
+
+/// Why a rank takes longer that has a reason of its own.
+void add_rank(const std::string& key, const std::optional<RankReason> Explanation::*of,
+              std::vector<StretchColumn>& columns)
+{
+    const auto add = [&](const std::string& what, std::function<Cell(const RankReason& reason, const Shown& x)> cell) {
+        columns.push_back({{key + what, ""}, [of, cell = std::move(cell)](const Shown& x) -> Cell {
+                               const std::optional<RankReason>& reason = x.e.*of;
+                               return reason ? cell(*reason, x) : Cell();
+                           }});
+    };
+    add("_gaps", [](const RankReason& r, const Shown&) -> Cell { return r.gaps; });
+    add("_longer_percent", [](const RankReason& r, const Shown&) -> Cell { return Share{r.share}; });
+    add("_excess_percent", [](const RankReason& r, const Shown&) -> Cell { return Share{r.excess}; });
+    constexpr std::string_view names[factors] = {
+        "instructions", "cycles_per_instruction", "frequency", "time_per_instruction",
+        "cycles",       "on_processor",           "preempted", "blocked"};
+    for (std::size_t i = 0; i < factors; ++i) {
+        const bool is_off = Factor(i) == Factor::Preempted || Factor(i) == Factor::Blocked;
+        add(fmt::format("_{}_percent", names[i]), [i, is_off](const RankReason& r, const Shown& x) -> Cell {
+            return (is_off ? x.e.knows_off : x.e.knows(Factor(i))) ? Cell(Share{r.parts[i]}) : Cell();
+        });
+        add(fmt::format("_{}_error_percent", names[i]), [i](const RankReason& r, const Shown&) -> Cell {
+            return r.errors[i] > 0 ? Cell(Share{r.errors[i]}) : Cell();
+        });
+    }
+}
+
+/// All that the words say. (Commands are words alone.)
+std::vector<StretchColumn> stretch_columns()
+{
+    std::vector<StretchColumn> columns(std::begin(first_columns), std::end(first_columns));
+    add_function("function", with_most<0>, columns);
+    add_function("second_function", with_most<1>, columns);
+    add_function("third_function", with_most<2>, columns);
+    add_function("longer_function", with_most_of_difference<0>, columns);
+    add_function("second_longer_function", with_most_of_difference<1>, columns);
+    add_function("third_longer_function", with_most_of_difference<2>, columns);
+    add_function(
+        "threads_function", [](const Shown& x) { return only(x.e.code.of_threads); }, columns);
+    add_function(
+        "blocked_in", [](const Shown& x) { return only(x.e.code.blocked.in); }, columns);
+    add_function(
+        "blocked_longer_in", [](const Shown& x) { return only(x.e.code.blocked_longer.in); }, columns);
+    add_rank("cause_rank", &Explanation::named, columns);
+    add_rank("other_rank", &Explanation::other, columns);
+    columns.insert(columns.end(), std::begin(other_columns), std::end(other_columns));
+    columns.insert(columns.end(), std::begin(last_columns), std::end(last_columns));
+    return columns;
+}
 
 }  // namespace
 
@@ -319,13 +454,14 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
 {
     Table table;
     table.key = "stretches";
-    std::ranges::transform(stretch_columns, std::back_inserter(table.columns), &StretchColumn::column);
+    const std::vector<StretchColumn> columns = stretch_columns();
+    std::ranges::transform(columns, std::back_inserter(table.columns), &StretchColumn::column);
     std::vector<Row> rows;
     for (std::size_t i = 0; i < explanations.size(); ++i) {
         const Explanation& e = explanations[i];
         const Shown shown{profile, trace, static_cast<std::int64_t>(i + 1), e, *e.stretch, e.difference(), e.losses()};
         Row& row = rows.emplace_back();
-        std::ranges::transform(stretch_columns, std::back_inserter(row),
+        std::ranges::transform(columns, std::back_inserter(row),
                                [&](const StretchColumn& of) { return of.cell(shown); });
     }
     table.each_row = rows_of(std::move(rows));
