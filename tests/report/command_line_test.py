@@ -578,6 +578,13 @@ class CommandLine(ReportCase):
             text = self.on_terminal(columns, plain, "hotspots", "sampled")
             self.assertNotIn("\x1b", text)
             self.assertLessEqual(max(map(len, text.splitlines())), columns)
+        for columns in (60, 80, 100, 160):
+            text = self.on_terminal(columns, plain, "explain", "sampled").replace("\r", "")
+            headings = next(line for line in text.splitlines() if line.startswith("No "))
+            self.assertEqual(("Place" in headings, "on it %" in headings), (columns > 60, columns > 80), headings)
+            for line in text.splitlines():
+                if not re.match(" *cpreport ", line):  # commands are not broken
+                    self.assertLessEqual(len(line), columns, line)
         wide = self.on_terminal(200, plain, "hotspots", "sampled", "--sort", "all")
         self.assertIn("solver::Stencil<double, 3>::apply(solver::Grid const&)", wide)
         self.assertIn("\x1b[1mFunction", self.on_terminal(100, {"TERM": "xterm", "NO_COLOR": ""}, "hotspots", "sampled"))
