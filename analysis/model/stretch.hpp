@@ -150,9 +150,12 @@ struct Stretch : Difference {
 
     // Of those that other processes have too:
     std::int64_t compared_by = 0;  // a ComparedBy
+    // Of these, gaps that are more than next to nothing, on the path or on the others: all others say nothing of how
+    // often something is so.
+    std::int64_t telling = 0;
     std::int64_t slowest = 0;      // of these: no other process took longer
     std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
-    // Of these, gaps of which it is known on all processes, between the same calls:
+    // Of those that are compared, gaps of which it is known on all processes, between the same calls:
     std::int64_t counted = 0;               // instructions and cycles,
     std::int64_t counted_instructions = 0;  // instructions,
     std::int64_t counted_cycles = 0;        // cycles;
@@ -207,6 +210,8 @@ struct Stretch : Difference {
     std::int64_t costliest_begin_ns = 0;  // since the run began
     std::int64_t costliest_length_ns = 0;
 
+    /// Compared gaps that count where it is told how often something is so: all, if all of them are next to nothing.
+    [[nodiscard]] std::int64_t told_times() const { return telling > 0 ? telling : compared; }
     /// Whether persistent differences of ranks can be told from others.
     [[nodiscard]] bool has_model() const { return ranks >= 2 && occurrences >= 2; }
     /// Whether those of nodes can be told from those of ranks.
@@ -234,6 +239,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"ranks_there", &Stretch::ranks_there},
     {"compared_by", &Stretch::compared_by},
     {"compared", &Stretch::compared},
+    {"telling", &Stretch::telling},
     {"slowest", &Stretch::slowest},
     {"much_longer", &Stretch::much_longer},
     {"counted", &Stretch::counted},

@@ -199,6 +199,7 @@ struct Accounts {
     Uncounted& uncounted;
     Spread& spread;           // of the process
     std::int64_t& longer_ns;  // of all of it, not only what is on the path
+    std::int64_t nothing_ns;  // what takes less, on the path and on its peers, is next to nothing
 };
 
 /// Adds what is found of one gap, for all that it stands for. Returns what these take longer than their peers, ns.
@@ -220,8 +221,10 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
         return 0;
     const Split parts = split(gap, others, own.path_ns);
     const auto count_if = [&](bool is_one) { return is_one ? times : 0; };
-    sums.slowest += count_if(others.slower == 0);
-    sums.much_longer += count_if(2 * own.path_ns >= 3 * parts.peers);
+    const bool is_telling = std::max(own.path_ns, parts.peers) >= accounts.nothing_ns;
+    sums.telling += count_if(is_telling);
+    sums.slowest += count_if(is_telling && others.slower == 0);
+    sums.much_longer += count_if(is_telling && 2 * own.path_ns >= 3 * parts.peers);
     sums.own_instructions += count_if(gap.has_instructions());
     sums.own_cycles += count_if(gap.has_cycles());
     sums.counted_instructions += count_if(parts.has_instructions);
@@ -263,6 +266,24 @@ std::vector<model::StretchShare> all_shares(const Replay& replay, const Chosen& 
             shares.push_back({place, replay.processes[p].process, total.ns, total.gaps, 0});
         }
     return shares;
+}
+
+/// By place, of what all processes have on the path: what is next to nothing of the mean. Who takes 2 us instead of 1
+/// does so by chance, however often, where other times are of seconds. Collective.
+std::vector<std::int64_t> next_to_nothing(const Replay& replay, const std::vector<model::StretchShare>& shares,
+                                          std::size_t places)
+{
+    constexpr std::int64_t of_mean = 100;
+    std::vector<std::int64_t> sums(2 * places, 0);
+    for (const model::StretchShare& share : shares) {
+        sums[share.stretch] += share.ns;
+        sums[places + share.stretch] += share.gaps;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    for (std::size_t i = 0; i < places; ++i)
+        sums[i] /= of_mean * std::max<std::int64_t>(sums[places + i], 1);
+    sums.resize(places);
+    return sums;
 }
 
 /// The differences of one owned process after the other, by place.
@@ -335,6 +356,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
         sums[share.stretch].path_ns += share.ns;
         sums[share.stretch].gaps += share.gaps;
     }
+    const std::vector<std::int64_t> nothing_ns = next_to_nothing(replay, result.shares, chosen.places());
     result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
     result.costliest.resize(chosen.places());
     result.longest.resize(chosen.places());
@@ -352,8 +374,12 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
-            const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p],
-                                       of_process.spread(stretch), of_process.longer_ns(stretch)};
+            const Accounts accounts = {sums[stretch],
+                                       of_process.at(stretch, {process}),
+                                       result.uncounted[stretch][p],
+                                       of_process.spread(stretch),
+                                       of_process.longer_ns(stretch),
+                                       nothing_ns[stretch]};
             const std::int64_t longer_ns = account(own, others[i], are_events_sampled, accounts);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
             Costliest costliest = {longer_ns / own.stands_for, process, own.begin.count(),

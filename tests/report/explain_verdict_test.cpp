@@ -76,6 +76,28 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     EXPECT_THAT(sentence(p), HasSubstr("too rarely"));
 }
 
+/// Times of next to nothing say nothing of how often it is so.
+TEST(Explain, OnlyTimesThatTellAreCounted)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.rank_variance = 10;
+    s.noise_variance = 90;
+    s.compared = s.gaps = 44;
+    s.telling = 4;
+    s.much_longer = 3;
+    EXPECT_THAT(sentence(p), HasSubstr("3 of 4 times it takes half as long again, or more (40 more of next to nothing "
+                                       "do not count), mostly on rank 3"));
+    EXPECT_FALSE(explain(p, 0).is_much_longer_each_time());
+    s.much_longer = 4;
+    EXPECT_TRUE(explain(p, 0).is_much_longer_each_time());
+    s.telling = s.much_longer = 1;
+    EXPECT_FALSE(explain(p, 0).is_much_longer_each_time()) << "once of many times";
+    s.telling = s.compared;
+    s.much_longer = 30;
+    EXPECT_THAT(sentence(p), HasSubstr("30 of 44 times it takes half as long again, or more, mostly on rank 3"));
+}
+
 /// Ranks that are on the path by turns are the peers of each other: what one takes longer, the other takes less.
 TEST(Explain, RanksByTurnsAreNotBalanced)
 {

@@ -113,6 +113,7 @@ void add_stretches(model::Profile& profile)
     longer.ranks_there = 4;
     longer.gaps = longer.compared = 20;
     longer.compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
+    longer.telling = 19;
     longer.slowest = 18;
     longer.much_longer = 15;
     longer.counted = longer.counted_instructions = 18;

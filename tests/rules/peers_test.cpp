@@ -98,6 +98,30 @@ TEST(Peers, OneRankHasLessToDoThanAllOthers)
     EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e8, 5e6);
 }
 
+/// Most times have next to nothing to do, and rank 2 takes twice as long for that. What it has to do in the others, it
+/// does as fast as its peers.
+TEST(Peers, WhatIsNextToNothingDoesNotCount)
+{
+    Program p(3);
+    const auto has_work = [](int step) { return step % 11 == 5; };
+    run_steps(p, 45, [&](int rank, int step) {
+        return Work{has_work(step) ? (rank == 2 ? 51'000 : 50'000) : (rank == 2 ? 10 : 5)};
+    });
+    model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.compared, 44);
+    EXPECT_EQ(s.telling, 4);
+    EXPECT_EQ(s.slowest, 4);
+    EXPECT_EQ(s.much_longer, 0);
+
+    // Who takes next to nothing where the others have work is no less of a case.
+    Program turns(2);
+    run_steps(turns, 45, [&](int rank, int step) { return Work{has_work(step) == (rank == 1) ? 50'000 : 5}; });
+    s = step_of(replay(turns));
+    EXPECT_EQ(s.compared, 44);
+    EXPECT_EQ(s.telling, 44);
+    EXPECT_EQ(s.much_longer, 44);
+}
+
 TEST(Peers, OneRankIsSlowNowAndThen)
 {
     Program p(3);

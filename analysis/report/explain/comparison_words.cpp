@@ -124,7 +124,7 @@ std::string taking_turns_in_words(const Explanation& e)
     const model::Stretch& s = *e.stretch;
     return fmt::format(" Ranks take turns here: {} of {} times {} next to nothing at this place.",
                        count_text(static_cast<std::uint64_t>(s.much_longer)),
-                       count_text(static_cast<std::uint64_t>(s.compared)),
+                       count_text(static_cast<std::uint64_t>(s.told_times())),
                        e.others_at_work.value_or(0) < alone ? "one of them has something to do, and the others"
                                                             : "some of them have something to do, and others");
 }

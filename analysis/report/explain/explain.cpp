@@ -565,7 +565,7 @@ bool Explanation::are_others_waiting_for_turns() const
     const bool have_nothing = others_at_work && ((*others_at_work < next_to_nothing && there < next_to_nothing) ||
                                                  (*others_at_work < half && there < hardly_any_time));
     return have_nothing && is_transient(*this) && !is_mostly_once() && longer_share < nearly_all &&
-           part(stretch->much_longer, stretch->compared) >= often;
+           part(stretch->much_longer, stretch->told_times()) >= often;
 }
 
 double Explanation::mean_times_of_others() const
@@ -601,7 +601,9 @@ bool Explanation::is_mostly_once() const
 
 bool Explanation::is_much_longer_each_time() const
 {
-    return stretch->compared > 0 && stretch->much_longer == stretch->compared;
+    // One of several tells nothing of each.
+    return stretch->compared > 0 && stretch->much_longer == stretch->told_times() &&
+           (stretch->told_times() > 1 || stretch->compared == 1);
 }
 
 bool Explanation::is_on_path_each_time() const
@@ -619,7 +621,8 @@ bool Explanation::is_persistent_by_times() const
         return false;
     const auto ranks = static_cast<double>(std::max<std::int64_t>({s.ranks, s.ranks_there, 2}));
     const bool is_left_out = s.ranks < s.ranks_there && static_cast<std::int64_t>(longer_rank) != s.slowest_rank;
-    return std::pow(ranks, static_cast<double>(1 - s.compared)) <= chance && (is_on_path_each_time() || is_left_out);
+    return std::pow(ranks, static_cast<double>(1 - s.told_times())) <= chance &&
+           (is_on_path_each_time() || is_left_out);
 }
 
 bool Explanation::has_unequal_ranks() const

@@ -188,6 +188,7 @@ const StretchColumn first_columns[] = {
     {{"counted_instructions_gaps", ""}, [](const Shown& x) -> Cell { return x.s.counted_instructions; }},
     {{"counted_cycles_gaps", ""}, [](const Shown& x) -> Cell { return x.s.counted_cycles; }},
     {{"sampled_gaps", ""}, [](const Shown& x) -> Cell { return x.s.sampled; }},
+    {{"telling_gaps", ""}, [](const Shown& x) -> Cell { return x.s.telling; }},
     {{"slowest_gaps", ""}, [](const Shown& x) -> Cell { return x.s.slowest; }},
     {{"much_longer_gaps", ""}, [](const Shown& x) -> Cell { return x.s.much_longer; }},
     {{"longer_rank", ""},

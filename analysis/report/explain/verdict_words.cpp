@@ -47,7 +47,7 @@ std::string_view provided(const Explanation& e)
 /// Most of the times that are compared it takes much longer.
 bool is_usual(const Explanation& e)
 {
-    return !e.part_of_run && part(e.stretch->much_longer, e.stretch->compared) >= mostly_from;
+    return !e.part_of_run && part(e.stretch->much_longer, e.stretch->told_times()) >= mostly_from;
 }
 
 constexpr std::string_view look_at_these_times =
@@ -158,9 +158,14 @@ std::string part_of_run_in_words(const PartOfRun& p)
 /// "39 of 39 times it takes half as long again, or more"
 std::string much_longer_in_words(const Explanation& e, std::string_view which = "")
 {
-    return fmt::format("{} of {} times{} it takes half as long again, or more",
-                       count_text(static_cast<std::uint64_t>(e.stretch->much_longer)),
-                       count_text(static_cast<std::uint64_t>(e.stretch->compared)), which);
+    const model::Stretch& s = *e.stretch;
+    const std::int64_t others = s.compared - s.told_times();
+    return fmt::format("{} of {} times{} it takes half as long again, or more{}",
+                       count_text(static_cast<std::uint64_t>(s.much_longer)),
+                       count_text(static_cast<std::uint64_t>(s.told_times())), which,
+                       others == 0 ? ""
+                                   : fmt::format(" ({} more of next to nothing do not count)",
+                                                 count_text(static_cast<std::uint64_t>(others))));
 }
 
 /// Of what persists: when it is more than that.

@@ -105,7 +105,7 @@ double longer_in(const Range& part, const std::vector<PathGap>& gaps, std::size_
 std::optional<PartOfRun> one_part(const std::vector<PathGap>& gaps, const Explanation& e)
 {
     const std::int64_t times = e.stretch->much_longer;
-    if (times < least_times || times == e.stretch->compared || e.longer_share < mostly_from)
+    if (times < least_times || times == e.stretch->told_times() || e.longer_share < mostly_from)
         return std::nullopt;
     std::vector<std::int64_t> lengths;
     for (const PathGap& gap : gaps)
