@@ -136,8 +136,9 @@ bool is_collective(const model::Definitions& definitions, model::ContextId call)
 }
 
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places)
+                      const std::vector<std::size_t>& places, SpansBy by)
 {
+    const std::size_t entries = by == SpansBy::EachCall ? 2 : 1;  // of a place
     const Seeker seeker(gaps, chosen, spans, places);
     ByOneCall result;
     result.bounds = find_bounds(replay, seeker, places.size());
@@ -147,9 +148,10 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
     found.on_path.resize(gaps.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
         found.list_of.push_back(numbers.add_after(result.bounds[i].after));
-        found.list_of.push_back(numbers.add_before(result.bounds[i].before));
-        found.totals.insert(found.totals.end(), 2, chosen.totals[places[i]]);
-        found.parts.insert(found.parts.end(), 2, &chosen.gaps(places[i]));
+        if (by == SpansBy::EachCall)
+            found.list_of.push_back(numbers.add_before(result.bounds[i].before));
+        found.totals.insert(found.totals.end(), entries, chosen.totals[places[i]]);
+        found.parts.insert(found.parts.end(), entries, &chosen.gaps(places[i]));
     }
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     std::vector<GrowingList<std::uint32_t>> lists(numbers.size());
@@ -168,8 +170,9 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
                                             is_listed ? static_cast<std::uint32_t>(occurrence) : Chosen::no_occurrence,
                                             on_path.stands_for, on_path.gap});
             };
-            add(2 * i, span.bounds.after == result.bounds[i].after);
-            add(2 * i + 1, span.bounds.before == result.bounds[i].before);
+            add(entries * i, span.bounds.after == result.bounds[i].after);
+            if (by == SpansBy::EachCall)
+                add(entries * i + 1, span.bounds.before == result.bounds[i].before);
         });
     }
     return result;

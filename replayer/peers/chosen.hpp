@@ -161,13 +161,15 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
 
 /// The spans that gaps on the path at `places` are in, for each of these twice: by the call behind them, and by the
 /// call before them. Several calls may be so: then by the one with the most on the path of a rank. `places`: some of
-/// `chosen`. Entry 2 i + 1 is `places[i]` by its call before. Collective over `replay.comm`.
+/// `chosen`. Entry 2 i + 1 is `places[i]` by its call before. Or once, by the call behind them alone: entry i is
+/// `places[i]`. Collective over `replay.comm`.
+enum class SpansBy : std::uint8_t { EachCall, CallAfter };
 struct ByOneCall {
     Chosen spans;
     std::vector<GapPlace> bounds;  // by index into `places`: these calls
 };
 ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& spans,
-                      const std::vector<std::size_t>& places);
+                      const std::vector<std::size_t>& places, SpansBy by = SpansBy::EachCall);
 
 /// By index into `places`: whether, of most of what is on the path there, the process waits in no call of the span that
 /// it is in. Collective over `replay.comm`.

@@ -158,14 +158,18 @@ Regions find_regions(const Replay& replay, const Predecessors& predecessors, con
     if (places.empty())
         return {};
     const std::vector<bool> is_one = waits_in_none(replay, predecessors, gaps, chosen, meetings, places);
-    const ByOneCall by_meetings = by_one_call(replay, gaps, chosen, meetings, places);
+    std::vector<std::size_t> asked;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (is_one[i])
+            asked.push_back(places[i]);
+    if (asked.empty())
+        return {};
+    // Those that lead to the same collective come from the same one, too.
+    const ByOneCall by_meetings = by_one_call(replay, gaps, chosen, meetings, asked, SpansBy::CallAfter);
     Regions result{{}, sum_up(replay, gaps, by_meetings.spans)};
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const std::size_t entry = 2 * i;  // those that lead to the same collective come from the same one, too
-        if (is_one[i] && all_meet_at(by_meetings.bounds[i], replay.definitions) &&
-            has_peers(result.sums.stretches[entry]))
-            result.entries[places[i]] = entry;
-    }
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        if (all_meet_at(by_meetings.bounds[i], replay.definitions) && has_peers(result.sums.stretches[i]))
+            result.entries[asked[i]] = i;
     return result;
 }
 
