@@ -13,10 +13,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace critpath::report
 {
@@ -78,6 +81,43 @@ struct PathTime {
 
 /// Kind, binary, source file, line, name, and what it is inlined into.
 using Identity = std::tuple<std::string, std::string, std::string, std::int64_t, std::string, std::string>;
+
+/// The code of a lambda, and of no other one around it.
+bool is_of_one_lambda(const std::string& function)
+{
+    const std::string name = without_numbers(function);
+    const bool is_body =
+        name.find("#*}::operator()") != std::string::npos || name.find("$_*::operator()") != std::string::npos;
+    return is_body && std::ranges::count(name, '*') == 1 + std::ranges::count(function, '*');
+}
+
+/// Lambdas at one line of the source: compilers number them in their order, so that those of both runs are the same,
+/// one by one, if they are as many, whatever numbers these have.
+class LambdasOfLines
+{
+public:
+    void add(NumberedNames::Run run, const Identity& line, const std::string& function)
+    {
+        if (is_of_one_lambda(function))
+            functions_[line][run].insert({function.size(), function});
+    }
+    /// The number of the function among those of the line, from 1 on; 0: nobody knows which one it is.
+    [[nodiscard]] std::size_t number(NumberedNames::Run run, const Identity& line, const std::string& function) const
+    {
+        const auto found = functions_.find(line);
+        if (found == functions_.end() || found->second[0].size() != found->second[1].size())
+            return 0;
+        const Names& names = found->second[run];
+        const auto at = names.find({function.size(), function});
+        return at == names.end() ? 0 : static_cast<std::size_t>(std::distance(names.begin(), at)) + 1;
+    }
+
+private:
+    using Names =
+        std::set<std::pair<std::size_t, std::string>>;  // in the order of the numbers, which come first by length
+
+    std::map<Identity, std::array<Names, 2>> functions_;  // by Run
+};
 
 struct Found {
     Difference difference;
@@ -216,13 +256,15 @@ std::optional<Renamed> renamed_program(const model::Profile& before, const model
 std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const Builds& builds, MatchBy by)
 {
     const NumberedNames numbered = numbered_names(before, after, builds);
-    std::map<Identity, Found> found;
+    std::map<std::pair<Identity, std::size_t>, Found> found;  // with the number of a lambda
     FileNames files;
     if (by == MatchBy::Line) {
         files.add(before);
         files.add(after);
     }
-    const auto visit = [&](const Hotspots& run, PathTime Found::*time) {
+    const bool by_line = by == MatchBy::Line;
+    LambdasOfLines lambdas;
+    const auto visit_all = [&](const Hotspots& run, auto visit) {
         for (const Hotspot& item : run.items) {
             if (item.path_ns <= 0)
                 continue;
@@ -232,13 +274,25 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             const bool is_into_several = is_of_several(into, names.inlined_into);
             const std::string inlined_into =
                 is_into_several && !item.called_at.empty() ? fmt::format("{} at {}", into, item.called_at) : into;
-            const bool by_line = by == MatchBy::Line;
             const std::string file = by_line ? files.short_name(item.file) : std::string();
-            Found& row = found[{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into}];
-            row.difference.name = name;
-            row.difference.of_several = is_of_several(name, names.function) ? name
-                                        : is_into_several                   ? into
-                                                                            : std::string();
+            visit(item, names.function, is_into_several ? into : std::string(),
+                  Identity{item.kind, names.binary, file, by_line ? item.line : 0, name, inlined_into});
+        }
+    };
+    const auto learn = [&](const Hotspots& run, NumberedNames::Run which) {
+        visit_all(run, [&](const Hotspot& item, const std::string& function, const std::string&, const Identity& line) {
+            if (item.line > 0 && is_of_several(std::get<4>(line), function))
+                lambdas.add(which, line, function);
+        });
+    };
+    const auto visit = [&](const Hotspots& run, NumberedNames::Run which, PathTime Found::*time) {
+        visit_all(run, [&](const Hotspot& item, const std::string& function, const std::string& into_several,
+                           const Identity& identity) {
+            const auto& [kind, binary, file, line, name, inlined_into] = identity;
+            const std::size_t lambda = lambdas.number(which, identity, function);
+            Found& row = found[{identity, lambda}];
+            row.difference.name = lambda > 0 ? function : name;
+            row.difference.of_several = lambda == 0 && is_of_several(name, function) ? name : into_several;
             row.difference.module = item.module;
             row.difference.kind = item.kind;
             row.difference.file = item.file;
@@ -246,10 +300,14 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
             row.difference.line = item.line;
             row.difference.inlined_into = inlined_into;
             (row.*time).add(item, run.path_ns);
-        }
+        });
     };
-    visit(before, &Found::before);
-    visit(after, &Found::after);
+    if (by_line) {
+        learn(before, NumberedNames::Before);
+        learn(after, NumberedNames::After);
+    }
+    visit(before, NumberedNames::Before, &Found::before);
+    visit(after, NumberedNames::After, &Found::after);
     std::vector<Difference> result;
     for (auto& [key, row] : found) {
         allow_for_missed(row.before, row.after, before);

@@ -298,6 +298,45 @@ TEST(Comparison, WhatIsLessThanAThousandthOfThePathIsNoNews)
     EXPECT_EQ(changes({}, 0), (Changes{0}));
 }
 
+/// A build has one more lambda in front of them, so that they have other numbers. Which is which can be told where both
+/// runs have as many at the line.
+TEST(Comparison, LambdasOfOneLineAreTheSameInTheirOrder)
+{
+    const auto line = [](const std::string& name, std::int64_t number, std::int64_t ns) {
+        Hotspot item;
+        item.name = name;
+        item.kind = "line";
+        item.module = "/bin/app";
+        item.file = "/src/a.cpp";
+        item.line = number;
+        item.path_ns = ns;
+        return item;
+    };
+    const auto lambda = [](int number) {
+        return fmt::format("main::{{lambda(int)#{}}}::operator()(int) const", number);
+    };
+    const auto each = [](int number) { return fmt::format("void each<main::{{lambda(int)#{0}}}>(int)", number); };
+    Hotspots before, after;
+    before.items = {line(lambda(9), 5, 100), line(lambda(10), 5, 20), line(lambda(11), 6, 3),
+                    line(lambda(12), 7, 1),  line(each(9), 70, 40),   line(each(10), 70, 50)};
+    after.items = {line(lambda(1), 3, 7),  line(lambda(10), 5, 104), line(lambda(11), 5, 21), line(lambda(12), 6, 5),
+                   line(lambda(13), 7, 2), line(lambda(14), 7, 3),   line(each(10), 70, 45),  line(each(11), 70, 55)};
+    std::map<std::string, std::string> changes;
+    for (const Difference& d : compare(before, after, {}, MatchBy::Line))
+        changes[fmt::format("{} {}", d.line, d.name)] =
+            fmt::format("{} -> {}{}", d.before_ns, d.after_ns, d.of_several.empty() ? "" : " *");
+    const std::string any = "main::{lambda(int)#*}::operator()(int) const";
+    const std::map<std::string, std::string> expected = {
+        {"3 " + any, "0 -> 7 *"},
+        {"5 " + lambda(10), "100 -> 104"},
+        {"5 " + lambda(11), "20 -> 21"},
+        {"6 " + lambda(12), "3 -> 5"},
+        {"7 " + any, "1 -> 5 *"},
+        {"70 void each<main::{lambda(int)#*}>(int)", "90 -> 100 *"},  // a line of both, which has no order
+    };
+    EXPECT_EQ(changes, expected);
+}
+
 TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
 {
     const auto line = [](const char* file, std::int64_t number, const char* into, std::int64_t ns) {
