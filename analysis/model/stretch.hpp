@@ -145,6 +145,8 @@ struct Stretch : Difference {
     // there.
     std::int64_t most_times = 0;
     std::int64_t most_times_rank = -1;
+    std::int64_t second_times = 0;  // of the process with the most of all others, of several the first; 0 and -1: none
+    std::int64_t second_times_rank = -1;
     std::int64_t all_times = 0;
     std::int64_t ranks_there = 0;
 
@@ -235,6 +237,8 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"others_at_work_ns", &Stretch::others_at_work_ns},
     {"most_times", &Stretch::most_times},
     {"most_times_rank", &Stretch::most_times_rank},
+    {"second_times", &Stretch::second_times},
+    {"second_times_rank", &Stretch::second_times_rank},
     {"all_times", &Stretch::all_times},
     {"ranks_there", &Stretch::ranks_there},
     {"compared_by", &Stretch::compared_by},

@@ -218,11 +218,40 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     return chosen;
 }
 
+/// Of how often processes come to the places, by place: who does so most often, of several the first, but for `but`.
+struct MostTimes {
+    std::vector<std::int64_t> times, rank;  // rank INT64_MAX: there is none
+};
+
+/// `times(place, p)`: of owned processes. Collective.
+template <class Times>
+MostTimes most_times(const Replay& replay, std::size_t places, const std::vector<std::int64_t>& but, Times times)
+{
+    MostTimes most{std::vector<std::int64_t>(places, 0), std::vector<std::int64_t>(places, INT64_MAX)};
+    const auto for_each = [&](auto visit) {
+        for (std::size_t place = 0; place < places; ++place)
+            for (std::size_t p = replay.processes.size(); p-- > 0;)
+                if (const std::int64_t rank = replay.processes[p].process.value; rank != but[place])
+                    visit(place, rank, times(place, p));
+    };
+    for_each([&](std::size_t place, std::int64_t, std::int64_t here) {
+        most.times[place] = std::max(most.times[place], here);
+    });
+    const auto count = static_cast<int>(places);
+    MPI_Allreduce(MPI_IN_PLACE, most.times.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
+    for_each([&](std::size_t place, std::int64_t rank, std::int64_t here) {
+        if (here == most.times[place])
+            most.rank[place] = std::min(most.rank[place], rank);
+    });
+    MPI_Allreduce(MPI_IN_PLACE, most.rank.data(), count, MPI_INT64_T, MPI_MIN, replay.comm);
+    return most;
+}
+
 /// How often processes come to the places, on the path or not. Collective.
 void add_times(const Replay& replay, const Chosen& chosen, std::vector<model::Stretch>& stretches)
 {
     const std::size_t places = stretches.size();
-    std::vector<std::int64_t> sums(2 * places, 0), most(places, 0), first(places, INT64_MAX);
+    std::vector<std::int64_t> sums(2 * places, 0);
     const auto times = [&](std::size_t place, std::size_t p) {
         return static_cast<std::int64_t>(chosen.gaps(place)[p].size());
     };
@@ -230,21 +259,18 @@ void add_times(const Replay& replay, const Chosen& chosen, std::vector<model::St
         for (std::size_t p = 0; p < replay.processes.size(); ++p) {
             sums[2 * place] += times(place, p);
             sums[2 * place + 1] += times(place, p) > 0 ? 1 : 0;
-            most[place] = std::max(most[place], times(place, p));
         }
-    const auto count = static_cast<int>(places);
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2 * count, MPI_INT64_T, MPI_SUM, replay.comm);
-    MPI_Allreduce(MPI_IN_PLACE, most.data(), count, MPI_INT64_T, MPI_MAX, replay.comm);
-    for (std::size_t place = 0; place < places; ++place)
-        for (std::size_t p = replay.processes.size(); p-- > 0;)
-            if (times(place, p) == most[place])
-                first[place] = replay.processes[p].process.value;
-    MPI_Allreduce(MPI_IN_PLACE, first.data(), count, MPI_INT64_T, MPI_MIN, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    const MostTimes most = most_times(replay, places, std::vector<std::int64_t>(places, -1), times);
+    const MostTimes second = most_times(replay, places, most.rank, times);
     for (std::size_t place = 0; place < places; ++place) {
-        stretches[place].all_times = sums[2 * place];
-        stretches[place].ranks_there = sums[2 * place + 1];
-        stretches[place].most_times = most[place];
-        stretches[place].most_times_rank = first[place];
+        model::Stretch& stretch = stretches[place];
+        stretch.all_times = sums[2 * place];
+        stretch.ranks_there = sums[2 * place + 1];
+        stretch.most_times = most.times[place];
+        stretch.most_times_rank = most.rank[place];
+        stretch.second_times = second.times[place];
+        stretch.second_times_rank = second.times[place] > 0 ? second.rank[place] : -1;
     }
 }
 

@@ -201,6 +201,30 @@ TEST(ExplainSerial, WhoComesMoreOftenHasMoreWork)
     EXPECT_THAT(sentence(p), HasSubstr("the mean of the 3 others that do 200."));
 }
 
+/// One that is named alone would leave the other one among those that have less of the work.
+TEST(ExplainSerial, TwoThatComeMoreOftenAreBothNamed)
+{
+    model::Profile p = balanced_stretch(1000 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.most_times = 500;
+    s.most_times_rank = 3;
+    s.second_times = 450;
+    s.second_times_rank = 1;
+    s.ranks_there = 4;
+    s.all_times = 1150;
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Ranks 3 and 1 come here 500 and 450 times, the mean of the 2 others that do 100: "
+                          "who comes more often has more of this work."));
+    s.ranks_there = 3;
+    EXPECT_THAT(sentence(p), HasSubstr(" Ranks 3 and 1 come here 500 and 450 times, the other one 200: who"));
+    s.ranks_there = 4;
+    s.second_times = 300;  // much less often than the first
+    EXPECT_THAT(sentence(p), HasSubstr(" Rank 3 comes here 500 times, the mean of the 3 others that do 217: who"));
+    s.second_times = 450;
+    s.all_times = 1730;  // as often as the others
+    EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster"));
+}
+
 TEST(ExplainSerial, OneRankHasNoOthers)
 {
     model::Profile p = balanced_stretch(0);

@@ -76,6 +76,29 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     EXPECT_THAT(sentence(p), HasSubstr("too rarely"));
 }
 
+/// Two that are always slow, and have the path by turns.
+TEST(Explain, TwoRanksThatAreAlwaysSlowAreBothNamed)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.slow_ranks = 2;
+    p.stretch_shares = {
+        {0, {1}, 20 * ms, 1, 20 * ms}, {0, {2}, 470 * ms, 5, 240 * ms}, {0, {3}, 510 * ms, 5, 260 * ms}};
+    EXPECT_THAT(sentence(p), HasSubstr("Always ranks 2 and 3 (persistent, 90 %): move work from there to the others"));
+    EXPECT_THAT(explain(p, 0).headline(), testing::EndsWith(", persistent ranks 2 and 3"));
+    s.slowest_rank = 2;
+    EXPECT_THAT(sentence(p), HasSubstr("Always ranks 2 and 3 (persistent, 90 %)"));
+    s.slowest_rank = 1;  // so it is none of these
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks, rank 1 most (persistent, 90 %)"));
+    s.slowest_rank = 3;
+    s.slow_ranks = 1;
+    s.ranks = 4;
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %)"));
+    s.slow_ranks = 2;
+    p.stretch_shares[0].longer_ns = 100 * ms;  // a third one has much of it, too
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %)"));
+}
+
 /// Times of next to nothing say nothing of how often it is so.
 TEST(Explain, OnlyTimesThatTellAreCounted)
 {

@@ -26,7 +26,7 @@ COLUMNS = {
     "address_time": ["call_path", "address", "ns", "samples"],
     "total_address_time": ["call_path", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "before_site", "after_site", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",
-                "own_blocked_ns", "others_at_work_ns", "most_times", "most_times_rank", "all_times", "ranks_there", "compared_by", "compared", "telling", "slowest",
+                "own_blocked_ns", "others_at_work_ns", "most_times", "most_times_rank", "second_times", "second_times_rank", "all_times", "ranks_there", "compared_by", "compared", "telling", "slowest",
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
                 "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",
                 "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",

@@ -109,6 +109,8 @@ void add_stretches(model::Profile& profile)
     longer.others_at_work_ns = 1500 * ms;
     longer.most_times = 30;
     longer.most_times_rank = 1;
+    longer.second_times = 25;
+    longer.second_times_rank = 3;
     longer.all_times = 100;
     longer.ranks_there = 4;
     longer.gaps = longer.compared = 20;

@@ -647,6 +647,8 @@ TEST(Peers, WhoComesMoreOftenIsCounted)
     const model::Stretch s = stretch(r, "MPI_Bcast", "MPI_Bcast");
     EXPECT_EQ(s.most_times, 20 * 5);
     EXPECT_EQ(s.most_times_rank, 0);
+    EXPECT_EQ(s.second_times, 20 * 5);
+    EXPECT_EQ(s.second_times_rank, 1);
     EXPECT_EQ(s.all_times, 20 * (5 + 5 + 1 + 1));
     EXPECT_EQ(s.ranks_there, 4);
 }

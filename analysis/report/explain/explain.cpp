@@ -19,6 +19,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace critpath::report
@@ -54,7 +55,7 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
 {
     std::map<std::string, std::int64_t> nodes;
     std::int64_t most = -1;
-    std::int64_t longest = 0;
+    std::int64_t longest = 0, second = 0;
     std::int64_t longer = 0, shorter = 0, all_shorter = 0;
     for (const model::StretchShare& share : profile.stretch_shares) {
         if (share.stretch != stretch)
@@ -70,11 +71,15 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
         shorter += std::clamp<std::int64_t>(-share.longer_ns, 0, share.ns);
         all_shorter += std::max<std::int64_t>(-share.longer_ns, 0);
         if (share.longer_ns > longest) {
-            longest = share.longer_ns;
-            e.longer_rank = share.process.value;
+            second = std::exchange(longest, share.longer_ns);
+            e.second_longer_rank = std::exchange(e.longer_rank, share.process.value);
+        } else if (share.longer_ns > second) {
+            second = share.longer_ns;
+            e.second_longer_rank = share.process.value;
         }
     }
     e.longer_share = part(longest, longer);
+    e.second_longer_share = part(second, longer);
     e.longer_ns = longer;
     const std::int64_t longer_time = std::max<std::int64_t>({e.stretch->peers_ns, e.stretch->compared_ns, 1});
     e.by_turns = part(std::min(longer, shorter), longer_time);
@@ -566,20 +571,6 @@ bool Explanation::are_others_waiting_for_turns() const
                                                  (*others_at_work < half && there < hardly_any_time));
     return have_nothing && is_transient(*this) && !is_mostly_once() && longer_share < nearly_all &&
            part(stretch->much_longer, stretch->told_times()) >= often;
-}
-
-double Explanation::mean_times_of_others() const
-{
-    return static_cast<double>(stretch->all_times - stretch->most_times) /
-           static_cast<double>(std::max<std::int64_t>(stretch->ranks_there - 1, 1));
-}
-
-bool Explanation::comes_unevenly() const
-{
-    constexpr std::int64_t several = 4;
-    constexpr double much_more = 1.25;
-    return stretch->ranks_there > 1 && stretch->most_times >= several &&
-           static_cast<double>(stretch->most_times) >= much_more * mean_times_of_others();
 }
 
 bool Explanation::has_many_times() const

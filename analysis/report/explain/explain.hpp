@@ -233,11 +233,13 @@ struct Explanation : Reason {
     std::size_t ranks_on_path = 0;
     std::string node;  // of that rank, or the node with the most of it where nodes differ
     double node_share = 0;
-    std::size_t longer_rank = 0;  // of what takes longer than on peers: the rank with the most
-    double longer_share = 0;      // and the part of it, 0 if nothing does
-    std::int64_t longer_ns = 0;   // what all of these take longer
-    double by_turns = 0;          // what ranks take longer, and others less, as a part of the longer time
-    double cancelled = 0;         // likewise, whatever of that they have on the path themselves
+    std::size_t longer_rank = 0;         // of what takes longer than on peers: the rank with the most
+    double longer_share = 0;             // and the part of it, 0 if nothing does
+    std::size_t second_longer_rank = 0;  // likewise, the next one
+    double second_longer_share = 0;
+    std::int64_t longer_ns = 0;  // what all of these take longer
+    double by_turns = 0;         // what ranks take longer, and others less, as a part of the longer time
+    double cancelled = 0;        // likewise, whatever of that they have on the path themselves
     // All figures of the difference are those of the ranks that take longer: they and others, which take as much less,
     // are each other's peers.
     bool is_of_longer_ranks = false;
@@ -323,10 +325,15 @@ struct Explanation : Reason {
     [[nodiscard]] bool are_others_idle() const;
     /// Whether they are so because it is another rank's turn, most of the times.
     [[nodiscard]] bool are_others_waiting_for_turns() const;
-    /// How often the ranks come to the place that do so, but for the one that does most often; their mean.
+    /// How often the ranks come to the place that do so, but for the one that does most often, or two that do; their
+    /// mean.
     [[nodiscard]] double mean_times_of_others() const;
-    /// Whether that one comes much more often, and so has more of this work.
+    /// Whether that one comes much more often, or both do, and so have more of this work.
     [[nodiscard]] bool comes_unevenly() const;
+    /// Whether two come about as often as each other, and both much more often than the others.
+    [[nodiscard]] bool have_two_most_times() const;
+    /// Of more ranks, whether two have nearly all of what takes longer, each of them much, and are the slow ones.
+    [[nodiscard]] bool are_always_two_ranks() const;
     /// Whose cause it is: the rank's that is named, or that of all on the path together.
     [[nodiscard]] const Reason& reason() const { return named ? static_cast<const Reason&>(*named) : *this; }
     /// Whether it happens so often that its spreads say something of other times.
@@ -362,6 +369,8 @@ struct Explanation : Reason {
     [[nodiscard]] std::string headline() const;
 };
 
+/// "ranks 2 and 3".
+std::string two_ranks_in_words(std::size_t one, std::size_t other);
 /// "62 % longer than", "4.5 times as long as".
 std::string change_in_words(double excess);
 /// "Most of it in compute (58 %) and build (39 %)."; empty where nothing tells.

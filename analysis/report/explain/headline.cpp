@@ -209,7 +209,9 @@ std::string verdict_alone(const Explanation& e)
     if (e.verdict != Verdict::PersistentRank)
         return std::string(name(e.verdict));
     if (!e.is_always_one_rank())
-        return slowest < 0 ? "persistent ranks" : fmt::format("persistent ranks, rank {} most", slowest);
+        return e.are_always_two_ranks() ? "persistent " + two_ranks_in_words(e.longer_rank, e.second_longer_rank)
+               : slowest < 0            ? "persistent ranks"
+                                        : fmt::format("persistent ranks, rank {} most", slowest);
     const bool is_said = is_mostly_on_one_rank(e) && static_cast<std::int64_t>(e.rank) == slowest;
     return is_said ? std::string(name(e.verdict)) : fmt::format("{} {}", name(e.verdict), slowest);
 }

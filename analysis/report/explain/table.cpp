@@ -324,6 +324,14 @@ const StretchColumn last_columns[] = {
 
 /// What else the words say of the place, of how often it is so, and of what may be gained.
 const StretchColumn other_columns[] = {
+    {{"second_longer_rank", ""},
+     [](const Shown& x) -> Cell {
+         return x.e.second_longer_share > 0 ? Cell(static_cast<std::int64_t>(x.e.second_longer_rank)) : Cell();
+     }},
+    {{"second_longer_rank_percent", ""}, [](const Shown& x) -> Cell { return Share{x.e.second_longer_share}; }},
+    {{"second_times", ""}, [](const Shown& x) -> Cell { return x.s.second_times; }},
+    {{"second_times_rank", ""},
+     [](const Shown& x) -> Cell { return x.s.second_times_rank < 0 ? Cell() : Cell(x.s.second_times_rank); }},
     {{"place_apart", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.apart); }},
     {{"calls_apart", ""}, [](const Shown& x) -> Cell { return text_or_none(x.e.calls_apart); }},
     {{"rank_site", ""},

@@ -110,6 +110,8 @@ std::string who_always(const Explanation& e)
     const std::int64_t slowest = e.stretch->slowest_rank;
     if (e.is_always_one_rank())
         return fmt::format("rank {}", e.longer_rank);
+    if (e.are_always_two_ranks())
+        return two_ranks_in_words(e.longer_rank, e.second_longer_rank);
     return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
 }
 
@@ -317,13 +319,19 @@ std::string how_often_in_words(const Explanation& e)
     const model::Stretch& s = *e.stretch;
     if (!e.comes_unevenly())
         return "";
-    return fmt::format(
-        " Rank {} comes here {} times, {} {:.0f}{}.", s.most_times_rank,
-        count_text(static_cast<std::uint64_t>(s.most_times)),
-        s.ranks_there == 2 ? "the other one" : fmt::format("the mean of the {} others that do", s.ranks_there - 1),
-        e.mean_times_of_others(),
-        e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial ? ": who comes more often has more of this work"
-                                                                       : "");
+    const bool are_two = e.have_two_most_times();
+    const std::int64_t others = s.ranks_there - (are_two ? 2 : 1);
+    const std::string times = count_text(static_cast<std::uint64_t>(s.most_times));
+    const std::string who =
+        are_two ? fmt::format("Ranks {} and {} come here {} and {} times", s.most_times_rank, s.second_times_rank,
+                              times, count_text(static_cast<std::uint64_t>(s.second_times)))
+                : fmt::format("Rank {} comes here {} times", s.most_times_rank, times);
+    return fmt::format(" {}, {} {:.0f}{}.", who,
+                       others == 1 ? "the other one" : fmt::format("the mean of the {} others that do", others),
+                       e.mean_times_of_others(),
+                       e.verdict == Verdict::Balanced || e.verdict == Verdict::Serial
+                           ? ": who comes more often has more of this work"
+                           : "");
 }
 
 }  // namespace
