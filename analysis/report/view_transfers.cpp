@@ -28,6 +28,7 @@ struct Link {
     std::int64_t longest_ns = 0;
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t largest = 0;  // of these
 };
 
 using LinkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // its members
@@ -62,6 +63,7 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
         link.longest_ns = std::max(link.longest_ns, ns);
         ++link.messages;
         link.bytes += segment.bytes;
+        link.largest = std::max<std::uint64_t>(link.largest, segment.bytes);
     }
     std::vector<Link> result;
     for (const auto& [key, link] : links)
@@ -84,6 +86,7 @@ Row cells_of(const model::Profile& profile, const Link& link, std::int64_t path_
             messages,
             static_cast<std::int64_t>(link.bytes / link.messages),
             static_cast<std::int64_t>(link.bytes),
+            static_cast<std::int64_t>(link.largest),
             Seconds{link.path_ns / messages},
             Seconds{link.longest_ns},
             Seconds{link.path_ns},
@@ -103,8 +106,9 @@ Table plain_table(const model::Profile& profile, const std::vector<Link>& links,
                      {"waited_in", "Waited in", Align::Left, Fit::Name},
                      {"link", "Link", Align::Left},
                      {"transfers", "Transfers"},
-                     {"", "Bytes each"},
+                     {"", "Mean bytes"},
                      {"bytes", ""},
+                     {"largest_bytes", ""},
                      {"mean_seconds", "Mean s", Align::Right, Fit::Whole, 6},
                      {"longest_seconds", "Longest s", Align::Right, Fit::Whole, 6},
                      {"path_seconds", "Path s"},
@@ -156,6 +160,7 @@ Table divided_table(const HotspotRequest& request, const std::vector<Link>& link
                                std::int64_t{link.waits},
                                drawn(parts, i),
                                function,
+                               Cell(),
                                Cell(),
                                Cell(),
                                Cell(),

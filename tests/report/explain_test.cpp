@@ -657,11 +657,12 @@ TEST(Explain, SaysHowMuchComputationIsNotCompared)
     EXPECT_EQ(computation_of(p).all_ns, 2500 * ms);
     EXPECT_EQ(computation_of(p).not_compared_ns, 1500 * ms);
     EXPECT_EQ(computation_of(p).sentence("t"),
-              "Other computation (37.5 % of the path) is not compared with other ranks: only places that end in an MPI "
-              "call are, with 0.5 % of it or more each. Its functions are among those of: cpreport hotspots t");
+              "Other computation (37.5 % of the path) is not compared with other ranks: only places of first "
+              "threads that end in an MPI call are, with 0.5 % of it or more each. Its functions are among those of: "
+              "cpreport hotspots t");
     p.stretches.resize(20);
     EXPECT_THAT(computation_of(p).sentence("t"),
-                HasSubstr("ranks: only the 20 costliest places that end in an MPI call are."));
+                HasSubstr("ranks: only the 20 costliest places of first threads that end in an MPI call are."));
     p.stretches[1].path_ns = 1470 * ms;
     EXPECT_EQ(computation_of(p).sentence("t"), "") << "too little";
     p.stretches[1].path_ns = 1600 * ms;

@@ -170,8 +170,8 @@ std::string Computation::sentence(std::string_view trace) const
         return {};
     const std::string which =
         stretches >= model::most_stretches
-            ? fmt::format("the {} costliest places that end in an MPI call are", model::most_stretches)
-            : fmt::format("places that end in an MPI call are, with {} % of it or more each",
+            ? fmt::format("the {} costliest places of first threads that end in an MPI call are", model::most_stretches)
+            : fmt::format("places of first threads that end in an MPI call are, with {} % of it or more each",
                           100.0 / model::least_stretch_parts);
     return fmt::format(
         "Other computation ({} % of the path) is not compared with other ranks: only {}. Its functions are "
