@@ -15,7 +15,7 @@ namespace
 using otf2::ClockCorrection;
 using otf2::ClockPoint;
 
-constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t second_ns = 1'000'000'000;
 
 TEST(ClockCorrection, WithoutPointsThereIsNone)
 {
@@ -27,38 +27,38 @@ TEST(ClockCorrection, WithoutPointsThereIsNone)
 
 TEST(ClockCorrection, OnePointIsAnOffset)
 {
-    const ClockCorrection one({{1000 * second, -400, 7}});
+    const ClockCorrection one({{1000 * second_ns, -400, 7}});
     EXPECT_EQ(one.to_shared(0), -400);
-    EXPECT_EQ(one.to_shared(5000 * second), 5'000'000'000'000 - 400);
-    EXPECT_EQ(one.uncertainty(1000 * second), 7);
-    EXPECT_EQ(one.uncertainty(1001 * second), 7 + 100'000);  // 100 ppm
-    EXPECT_EQ(one.uncertainty(999 * second), 7 + 100'000);
+    EXPECT_EQ(one.to_shared(5000 * second_ns), 5'000'000'000'000 - 400);
+    EXPECT_EQ(one.uncertainty(1000 * second_ns), 7);
+    EXPECT_EQ(one.uncertainty(1001 * second_ns), 7 + 100'000);  // 100 ppm
+    EXPECT_EQ(one.uncertainty(999 * second_ns), 7 + 100'000);
 }
 
 TEST(ClockCorrection, BetweenPointsItIsLinear)
 {
-    const ClockCorrection two({{100 * second, 1000, 10}, {200 * second, 3000, 30}});
-    EXPECT_EQ(two.to_shared(100 * second), 100'000'001'000);
-    EXPECT_EQ(two.to_shared(150 * second), 150'000'002'000);
-    EXPECT_EQ(two.to_shared(200 * second), 200'000'003'000);
-    EXPECT_EQ(two.uncertainty(100 * second), 10);
-    EXPECT_EQ(two.uncertainty(200 * second), 30);
-    EXPECT_EQ(two.uncertainty(150 * second), 20 + 50);  // 1e-9 of the 50 s to the nearest
-    EXPECT_EQ(two.largest_uncertainty(100 * second, 200 * second), 70);
+    const ClockCorrection two({{100 * second_ns, 1000, 10}, {200 * second_ns, 3000, 30}});
+    EXPECT_EQ(two.to_shared(100 * second_ns), 100'000'001'000);
+    EXPECT_EQ(two.to_shared(150 * second_ns), 150'000'002'000);
+    EXPECT_EQ(two.to_shared(200 * second_ns), 200'000'003'000);
+    EXPECT_EQ(two.uncertainty(100 * second_ns), 10);
+    EXPECT_EQ(two.uncertainty(200 * second_ns), 30);
+    EXPECT_EQ(two.uncertainty(150 * second_ns), 20 + 50);  // 1e-9 of the 50 s to the nearest
+    EXPECT_EQ(two.largest_uncertainty(100 * second_ns, 200 * second_ns), 70);
 }
 
 TEST(ClockCorrection, BeyondTheEndsItGoesOnAtTheRateThatIsKnown)
 {
-    const ClockCorrection known({{100 * second, 0, 10}, {200 * second, 1'000'000, 10}});  // 10 ppm
-    EXPECT_EQ(known.to_shared(99 * second), 99'000'000'000 - 10'000);
-    EXPECT_EQ(known.to_shared(201 * second), 201'001'010'000);
-    EXPECT_LE(known.uncertainty(99 * second), 10 + 2);
+    const ClockCorrection known({{100 * second_ns, 0, 10}, {200 * second_ns, 1'000'000, 10}});  // 10 ppm
+    EXPECT_EQ(known.to_shared(99 * second_ns), 99'000'000'000 - 10'000);
+    EXPECT_EQ(known.to_shared(201 * second_ns), 201'001'010'000);
+    EXPECT_LE(known.uncertainty(99 * second_ns), 10 + 2);
 
     // 1 ms apart and known to 1 us: nothing is known of the rate.
-    const ClockCorrection close({{100 * second, 0, 1000}, {100 * second + 1'000'000, 900, 1000}});
-    EXPECT_EQ(close.to_shared(99 * second), 99'000'000'000);
-    EXPECT_EQ(close.to_shared(101 * second), 101'000'000'900);
-    EXPECT_EQ(close.uncertainty(99 * second), 1000 + 100'000);
+    const ClockCorrection close({{100 * second_ns, 0, 1000}, {100 * second_ns + 1'000'000, 900, 1000}});
+    EXPECT_EQ(close.to_shared(99 * second_ns), 99'000'000'000);
+    EXPECT_EQ(close.to_shared(101 * second_ns), 101'000'000'900);
+    EXPECT_EQ(close.uncertainty(99 * second_ns), 1000 + 100'000);
 }
 
 TEST(ClockCorrection, PointsMayComeInAnyOrder)
@@ -93,7 +93,7 @@ TEST(ClockCorrection, TimeNeverGoesBack)
 
 TEST(ClockCorrection, LargeTimesDoNotOverflow)
 {
-    constexpr std::uint64_t year = 31'557'600 * second;
+    constexpr std::uint64_t year = 31'557'600 * second_ns;
     const ClockCorrection far({{10 * year, -9 * static_cast<std::int64_t>(year), 5},
                                {11 * year, -9 * static_cast<std::int64_t>(year) + 1'000'000'000'000, 5}});
     EXPECT_EQ(far.to_shared(10 * year + year / 2), static_cast<std::int64_t>(year + year / 2) + 500'000'000'000);

@@ -31,7 +31,7 @@ using otf2::EventAttribute;
 using otf2::Moment;
 
 constexpr std::uint64_t chunk_size = OTF2_CHUNK_SIZE_MIN;
-constexpr OTF2_LocationRef location = 7;
+constexpr OTF2_LocationRef only_location = 7;
 
 void check(OTF2_ErrorCode rc)
 {
@@ -318,18 +318,18 @@ std::vector<std::string> reference(const fs::path& anchor)
     const std::unique_ptr<OTF2_Reader, decltype(&OTF2_Reader_Close)> reader(OTF2_Reader_Open(anchor.c_str()),
                                                                             OTF2_Reader_Close);
     check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
-    check(OTF2_Reader_SelectLocation(reader.get(), location));
+    check(OTF2_Reader_SelectLocation(reader.get(), only_location));
     check(OTF2_Reader_OpenDefFiles(reader.get()));
     check(OTF2_Reader_OpenEvtFiles(reader.get()));
     Transcript transcript;
-    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader.get(), location);
+    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader.get(), only_location);
     OTF2_DefReaderCallbacks* definition_callbacks = OTF2_DefReaderCallbacks_New();
     OTF2_DefReaderCallbacks_SetClockOffsetCallback(definition_callbacks, offset);
     OTF2_Reader_RegisterDefCallbacks(reader.get(), definitions, definition_callbacks, &transcript);
     OTF2_DefReaderCallbacks_Delete(definition_callbacks);
     std::uint64_t found = 0;
     check(OTF2_Reader_ReadAllLocalDefinitions(reader.get(), definitions, &found));
-    OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader.get(), location);
+    OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader.get(), only_location);
     check(OTF2_EvtReader_ApplyClockOffsets(events, false));
     OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
     set_callbacks(callbacks);
@@ -544,8 +544,8 @@ public:
         check(OTF2_Archive_SetSerialCollectiveCallbacks(handle_));
         check(OTF2_Archive_OpenEvtFiles(handle_));
         check(OTF2_Archive_OpenDefFiles(handle_));
-        events = OTF2_Archive_GetEvtWriter(handle_, location);
-        definitions = OTF2_Archive_GetDefWriter(handle_, location);
+        events = OTF2_Archive_GetEvtWriter(handle_, only_location);
+        definitions = OTF2_Archive_GetDefWriter(handle_, only_location);
     }
     /// Returns the number of events.
     std::uint64_t close()
@@ -571,7 +571,7 @@ private:
 std::vector<std::string> read(const fs::path& anchor, std::uint64_t promised)
 {
     Transcript transcript;
-    otf2::Reader(anchor).read_events(location, promised, transcript);
+    otf2::Reader(anchor).read_events(only_location, promised, transcript);
     return std::move(transcript.lines);
 }
 
