@@ -140,7 +140,7 @@ TEST(CutChains, CallsOfMpiStayWhereTheyAre)
 /// behind: a step a round. To go to the end would take longer than a test has.
 TEST(CutChains, GoOnForSoManyStepsOnly)
 {
-    constexpr std::uint32_t many = 20'000;
+    constexpr std::uint32_t many = 1'000;  // far more than steps
     model::Definitions definitions;
     definitions.regions.resize(many + 1);
     for (std::uint32_t i = 0; i <= many; ++i) {

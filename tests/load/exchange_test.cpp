@@ -42,7 +42,8 @@ protected:
     {
         std::vector<std::vector<Item>> to(size_);
         for (int p = 0; p < size_; ++p) {
-            for (std::uint64_t i = 0; i < count(rank_, p, seed); ++i) {
+            const std::size_t items = count(rank_, p, seed);
+            for (std::uint64_t i = 0; i < items; ++i) {
                 to[p].push_back({rank_, p, i, {}});
             }
         }

@@ -576,8 +576,13 @@ TEST(LateProgress, AWaitForManyMessagesTakesNoLongerThanTheyAreMany)
     const auto piece = [](const char* name, int begin, int end) {
         return std::string(" | ") + name + ": " + std::to_string(begin) + "-" + std::to_string(end);
     };
-    EXPECT_THAT(path(p), testing::EndsWith(piece("transfer 0>1", 5 * many - 2, 5 * many + 50) +
-                                           piece("compute 1", 5 * many + 50, 5 * many + 100)));
+    // All processes together, and not each once more by itself: this takes long enough.
+    const replayer::Replay loaded = load(p, MPI_COMM_WORLD, replayer::Rules::Arrival);
+    const Replayed together = replay(loaded);
+    if (loaded.rank != 0)
+        return;
+    EXPECT_THAT(together.path(), testing::EndsWith(piece("transfer 0>1", 5 * many - 2, 5 * many + 50) +
+                                                   piece("compute 1", 5 * many + 50, 5 * many + 100)));
 }
 
 }  // namespace
