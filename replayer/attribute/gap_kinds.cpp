@@ -6,9 +6,9 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <bit>
 #include <optional>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -19,27 +19,97 @@ namespace
 using model::Ns;
 
 // Lengths are counted in quarters of their binary orders.
-constexpr std::size_t quarters = 4, bins = 64 * quarters;
+constexpr std::int64_t quarters = 4;
 
-std::size_t bin_of(std::int64_t ns)
+std::int64_t bin_of(std::int64_t ns)
 {
-    const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, quarters));
-    const auto order = static_cast<std::size_t>(std::bit_width(length)) - 1;
-    return order * quarters + (length >> (order - 2)) % quarters;
+    const auto length = static_cast<std::uint64_t>(std::max(ns, quarters));
+    const auto order = static_cast<std::int64_t>(std::bit_width(length)) - 1;
+    return order * quarters + static_cast<std::int64_t>((length >> (order - 2)) % quarters);
 }
 
-std::int64_t begin_of_bin(std::size_t bin)
+std::int64_t begin_of_bin(std::int64_t bin)
 {
-    return static_cast<std::int64_t>((quarters + bin % quarters) << (bin / quarters - 2));
+    return (quarters + bin % quarters) << (bin / quarters - 2);
 }
 
-/// Time on the path, ns, by the lengths of gaps.
-using Histogram = std::array<std::int64_t, bins>;
-
-/// Of one place and length, as one process tells another of it.
-struct BinRecord {
-    GapPlace place;
+/// Time on the path of gaps of like length.
+struct BinTime {
     std::int64_t bin, ns;
+};
+
+/// By bin, ascending; most places have few.
+class Lengths
+{
+public:
+    void add(const BinTime& time)
+    {
+        const auto at = std::ranges::lower_bound(times_, time.bin, {}, &BinTime::bin);
+        if (at != times_.end() && at->bin == time.bin)
+            at->ns += time.ns;
+        else
+            times_.insert(at, time);
+        ns_ += time.ns;
+    }
+    [[nodiscard]] const std::vector<BinTime>& times() const { return times_; }
+    [[nodiscard]] std::int64_t ns() const { return ns_; }
+
+    /// Kinds are further apart than one varies: with nearly nothing of lengths between them.
+    [[nodiscard]] std::vector<std::int64_t> borders() const
+    {
+        constexpr std::int64_t nothing = 100, little = 20;  // of all
+        constexpr std::int64_t wide = 3;                    // bins: the longer one is 1.5 times as long, at least
+        std::vector<std::int64_t> borders;
+        std::optional<std::int64_t> last;  // bin that has something
+        std::int64_t kind = 0, rest = ns_;
+        for (const auto& [bin, ns] : times_) {
+            if (nothing * ns >= ns_) {
+                if (last && bin - *last > wide && little * kind >= ns_ && little * rest >= ns_) {
+                    borders.push_back(begin_of_bin((*last + bin + 1) / 2));
+                    kind = 0;
+                }
+                last = bin;
+            }
+            kind += ns;
+            rest -= ns;
+        }
+        return borders;
+    }
+
+private:
+    std::vector<BinTime> times_;
+    std::int64_t ns_ = 0;
+};
+
+/// Those of places.
+class PlaceLengths
+{
+public:
+    explicit PlaceLengths(const Replay& replay) : places_(replay.definitions.contexts.size()) {}
+
+    void add(GapPlace place, const BinTime& time)
+    {
+        const std::uint32_t i = places_.add(place);
+        if (i == lengths_.size())
+            lengths_.emplace_back();
+        lengths_[i].add(time);
+    }
+    template <class Visit>
+    void for_each(Visit visit) const
+    {
+        for (std::size_t i = 0; i < lengths_.size(); ++i)
+            visit(places_.places()[i], lengths_[i]);
+    }
+
+private:
+    GapPlaces places_;
+    std::vector<Lengths> lengths_;
+};
+
+/// Of one place, as one process tells another of it.
+struct LengthRecord {
+    GapPlace place;
+    BinTime time;
 };
 
 struct Border {
@@ -47,26 +117,18 @@ struct Border {
     std::int64_t length;
 };
 
-/// Kinds are further apart than one varies: with nearly nothing of lengths between them.
-std::vector<std::int64_t> borders_of(const Histogram& histogram, std::int64_t all)
+/// What all processes have, on all of them. Collective.
+std::vector<Border> known_to_all(const Replay& replay, std::vector<Border> own)
 {
-    constexpr std::int64_t nothing = 100, little = 20;  // of all
-    constexpr std::size_t wide = 3;                     // bins: the longer one is 1.5 times as long, at least
-    std::vector<std::int64_t> borders;
-    std::optional<std::size_t> last;  // bin that has something
-    std::int64_t kind = 0, rest = all;
-    for (std::size_t bin = 0; bin < bins; ++bin) {
-        if (nothing * histogram[bin] >= all) {
-            if (last && bin - *last > wide && little * kind >= all && little * rest >= all) {
-                borders.push_back(begin_of_bin((*last + bin + 1) / 2));
-                kind = 0;
-            }
-            last = bin;
-        }
-        kind += histogram[bin];
-        rest -= histogram[bin];
-    }
-    return borders;
+    constexpr int collector = 0;
+    auto out = lists_for<Border>(replay.size);
+    out[collector] = std::move(own);
+    std::vector<Border> all = replayer::exchange(replay.comm, out).items;
+    auto count = static_cast<int>(all.size());
+    MPI_Bcast(&count, 1, MPI_INT, collector, replay.comm);
+    all.resize(static_cast<std::size_t>(count));
+    MPI_Bcast(all.data(), count * static_cast<int>(sizeof(Border)), MPI_BYTE, collector, replay.comm);
+    return all;
 }
 
 }  // namespace
@@ -75,47 +137,31 @@ LengthBorders find_borders(const Replay& replay, const Path& path, std::vector<G
 {
     if (replay.definitions.processes.size() < 2)
         return {};
-    std::map<GapPlace, Histogram> own;
-    {
-        GapPlaces places(replay.definitions.contexts.size());
-        std::vector<Histogram> histograms;
-        for_each_part_on_path(replay, path, gaps, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
-            const std::uint32_t i = places.add(gaps[p].place(gap));
-            if (i == histograms.size())
-                histograms.push_back({});
-            histograms[i][bin_of(worked_in(gaps[p], gaps[p].begin_of(gap), gaps[p].end_of(gap)))] +=
-                worked_in(gaps[p], begin, end);
-        });
-        for (std::size_t i = 0; i < histograms.size(); ++i)
-            own[places.places()[i]] = histograms[i];
-    }
-    auto out = lists_for<BinRecord>(replay.size);
-    for (const auto& [place, histogram] : own)
-        for (std::size_t bin = 0; bin < bins; ++bin)
-            if (histogram[bin] > 0)
-                out[place.owner(replay.size)].push_back({place, static_cast<std::int64_t>(bin), histogram[bin]});
-    std::map<GapPlace, Histogram> all;
-    for (const BinRecord& record : replayer::exchange(replay.comm, out).items)
-        all.try_emplace(record.place).first->second[static_cast<std::size_t>(record.bin)] += record.ns;
+    PlaceLengths own(replay), of_all(replay);
+    for_each_part_on_path(replay, path, gaps, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
+        const std::int64_t length = worked_in(gaps[p], gaps[p].begin_of(gap), gaps[p].end_of(gap));
+        own.add(gaps[p].place(gap), {bin_of(length), worked_in(gaps[p], begin, end)});
+    });
+    auto out = lists_for<LengthRecord>(replay.size);
+    own.for_each([&](GapPlace place, const Lengths& lengths) {
+        for (const BinTime& time : lengths.times())
+            out[place.owner(replay.size)].push_back({place, time});
+    });
+    for (const LengthRecord& record : replayer::exchange(replay.comm, out).items)
+        of_all.add(record.place, record.time);
 
     // Of places that have little of the path nobody needs to know, so that all may know of the others.
     const std::int64_t least = path.makespan.count() / 1000;
-    std::vector<Border> mine;
-    for (const auto& [place, histogram] : all) {
-        std::int64_t ns = 0;
-        for (const std::int64_t of_bin : histogram)
-            ns += of_bin;
-        if (ns > least)
-            for (const std::int64_t length : borders_of(histogram, ns))
-                mine.push_back({place, length});
-    }
-    auto to_all = lists_for<Border>(replay.size);
-    for (std::vector<Border>& to : to_all)
-        to = mine;
-    LengthBorders borders;
-    for (const Border& border : replayer::exchange(replay.comm, to_all).items)
-        borders[border.place].push_back(border.length);
-    return borders;
+    std::vector<Border> borders;
+    of_all.for_each([&](GapPlace place, const Lengths& lengths) {
+        if (lengths.ns() > least)
+            for (const std::int64_t length : lengths.borders())
+                borders.push_back({place, length});
+    });
+    LengthBorders result;
+    for (const Border& border : known_to_all(replay, std::move(borders)))
+        result[border.place].push_back(border.length);
+    return result;
 }
 
 }  // namespace critpath::replayer

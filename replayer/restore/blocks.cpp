@@ -86,8 +86,7 @@ Chain in_order(const Replay& replay, const Received<Extent>& extents)
     return chain;
 }
 
-/// Numbers the segments, some pieces at a time: an exchange of all at once would take several times the memory of the
-/// path.
+/// Numbers the segments, some pieces at a time: an exchange of all at once would take more memory than the path.
 class Numberer
 {
 public:
