@@ -14,6 +14,8 @@
 #include "replayer/rules/calibration.hpp"
 #include "tests/builder/program.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -48,6 +50,15 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
 /// Puts what a test knows about the machine in the place of what the replay has learned from the trace.
 using Knowledge = std::function<void(replayer::rules::Calibration&)>;
 inline const Knowledge knows_nothing = [](replayer::rules::Calibration&) {};
+/// That of a process alone, whatever its bytes.
+inline Knowledge iallreduce_takes(std::int64_t microseconds)
+{
+    return [microseconds](replayer::rules::Calibration& calibration) {
+        for (int bucket = 0; bucket < 64; ++bucket)
+            calibration.collectives.set({FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)},
+                                        std::chrono::microseconds{microseconds});
+    };
+}
 
 /// What the path is walked on.
 struct Resolved {

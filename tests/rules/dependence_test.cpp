@@ -280,12 +280,7 @@ TEST(Dependence, ANonBlockingCollectiveOfOneRankTakesItsTime)
     const Request over = p[0].icollective(FunctionId::MPI_Iallreduce, {200, 201});
     p[0].wait_collective({300, 301}, over);
     p.finish(400);
-    const auto known = [](replayer::rules::Calibration& calibration) {
-        for (int bucket = 0; bucket < 64; ++bucket)
-            calibration.collectives.set({FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)},
-                                        std::chrono::microseconds{30});
-    };
-    EXPECT_THAT(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), known).path(),
+    EXPECT_THAT(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), iallreduce_takes(30)).path(),
                 testing::HasSubstr("compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200"));
 }
 

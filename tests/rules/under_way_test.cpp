@@ -63,12 +63,7 @@ Replayed collective(bool preempted, Span off = {0, 0})
     const Request over = p[0].icollective(FunctionId::MPI_Iallreduce, {200, 201});
     p[0].wait_collective({300, 301}, over);
     p.finish(400);
-    const auto known = [](replayer::rules::Calibration& calibration) {
-        for (int bucket = 0; bucket < 64; ++bucket)
-            calibration.collectives.set({FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)},
-                                        std::chrono::microseconds{30});
-    };
-    Replayed r = replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), known);
+    Replayed r = replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), iallreduce_takes(30));
     EXPECT_EQ(r.path(), "compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200 | mpi 0: 200-201 | "
                         "compute 0: 201-300 | mpi 0: 300-301 | compute 0: 301-400");
     return r;
