@@ -35,14 +35,18 @@ if(CRITPATH_MPI STREQUAL "MPICH")
 endif()
 
 # critpath_precompile(name kind)   If wanted: the target takes standard headers from what was compiled once for all targets
-# of its kind, library or test (they differ in -fPIC and -fPIE, which compiled headers must share).
+# of its kind: library, hot_library (below) or test. They differ in -fPIC, -fPIE and optimisation, which compiled headers
+# must share.
 if(CRITPATH_PRECOMPILE)
     file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
     set(standard_headers <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string>
                          <unordered_map> <utility> <vector> <fmt/format.h>)
-    add_library(precompiled_library STATIC ${PROJECT_BINARY_DIR}/precompiled.cpp)
-    target_link_libraries(precompiled_library PRIVATE fmt::fmt critpath_options critpath_sanitizers)
-    target_precompile_headers(precompiled_library PRIVATE ${standard_headers})
+    foreach(kind library hot_library)
+        add_library(precompiled_${kind} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cpp)
+        target_link_libraries(precompiled_${kind} PRIVATE fmt::fmt critpath_options critpath_sanitizers)
+        target_precompile_headers(precompiled_${kind} PRIVATE ${standard_headers})
+    endforeach()
+    target_compile_options(precompiled_hot_library PRIVATE -O1)
     if(CRITPATH_TESTS)
         file(WRITE ${PROJECT_BINARY_DIR}/precompiled_test.cpp "int main() {}\n")
         add_executable(precompiled_test ${PROJECT_BINARY_DIR}/precompiled_test.cpp)
@@ -61,10 +65,11 @@ function(critpath_precompile name kind)
     endif()
 endfunction()
 
-# critpath_library(name SOURCES a.cpp ... [LINK target ...] [ANY_MPI])   a static library; header-only without SOURCES.
+# critpath_library(name SOURCES a.cpp ... [LINK target ...] [ANY_MPI] [HOT])   a static library; header-only without SOURCES.
 # ANY_MPI: it is the same with each MPI library, so that it can be taken from CRITPATH_LIBRARIES_FROM.
+# HOT: tests spend so much time in it that it is optimised under sanitizers, too, where the others are only compiled fast.
 function(critpath_library name)
-    cmake_parse_arguments(ARG "ANY_MPI" "" "SOURCES;LINK" ${ARGN})
+    cmake_parse_arguments(ARG "ANY_MPI;HOT" "" "SOURCES;LINK" ${ARGN})
     if(ARG_SOURCES AND ARG_ANY_MPI AND CRITPATH_LIBRARIES_FROM)
         file(RELATIVE_PATH directory ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
         set(library ${CRITPATH_LIBRARIES_FROM}/${directory}/lib${name}.a)
@@ -80,8 +85,13 @@ function(critpath_library name)
         add_library(${name} STATIC ${ARG_SOURCES})
         target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE critpath_options critpath_sanitizers)
         target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+        if(ARG_HOT AND CRITPATH_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+            target_compile_options(${name} PRIVATE -O1)
+            critpath_precompile(${name} hot_library)
+        else()
+            critpath_precompile(${name} library)
+        endif()
         set_target_properties(${name} PROPERTIES UNITY_BUILD "$CACHE{CMAKE_UNITY_BUILD}")
-        critpath_precompile(${name} library)
     else()
         add_library(${name} INTERFACE)
         target_link_libraries(${name} INTERFACE ${ARG_LINK})
