@@ -3,6 +3,7 @@
 """Owns what the tests of one-sided communication and of files share: runs with several numbers of ranks, with and without
 the collector, and with a chosen component of Open MPI."""
 
+import os
 import re
 
 from harness import PROGRAMS, Case
@@ -12,7 +13,7 @@ class Compared(Case):
     """Each case also runs without the collector and must print the same."""
 
     program = None
-    sizes = (1, 3, 4)
+    sizes = tuple(int(size) for size in os.environ.get("CRITPATH_TEST_SIZES", "1 3 4").split())
     mpi = {}  # environment that chooses a component of Open MPI
 
     def environment(self, **settings):
