@@ -85,13 +85,14 @@ std::uint64_t poll_of(const MPI_Fint* requests, int count)
 struct Poll {
     const MPI_Fint* hits = nullptr;  // nullptr: the call waits
     const void* site = nullptr;
+    const MPI_Fint* which = nullptr;  // of those that say MPI_UNDEFINED here where no request is active
 };
 
-// Records a poll that found nothing. Otherwise the caller records what was found: then the flag, or the number of
-// completed requests, is not 0. MPI_UNDEFINED is not 0 either: no request is active.
-bool found(Call& call, const Poll& poll, const MPI_Fint* requests, int count)
+// Records a poll that found nothing, or that had no active request to test. Otherwise the caller records what was found:
+// then the flag, or the number of completed requests, is not 0.
+bool found(Call& call, const Poll& poll, const SavedHandles& saved, const MPI_Fint* requests, int count)
 {
-    if (*poll.hits == 0) {
+    if (*poll.hits == 0 || (poll.which == nullptr ? saved.are_null() : *poll.which == MPI_UNDEFINED)) {
         call.write_poll(poll_of(requests, count), poll.site);
         return false;
     }
@@ -118,7 +119,7 @@ void complete(Call& call, MPI_Fint* requests, int count, MPI_Fint* f_ierror, con
     }
     if (result != MPI_SUCCESS) {
         record_failure(call, saved, requests);
-    } else if (poll.hits == nullptr || found(call, poll, requests, count)) {
+    } else if (poll.hits == nullptr || found(call, poll, saved, requests, count)) {
         record(saved);
     }
 }
@@ -195,7 +196,7 @@ void Testany(const Caller& caller, TestanyFunction* function, MPI_Fint* count, M
     Call call(FunctionId::MPI_Testany, caller);
     FortranStatus own(status, call.recorded());
     complete(
-        call, requests, *count, f_ierror, {flag, caller.site},
+        call, requests, *count, f_ierror, {flag, caller.site, index},
         [&](MPI_Fint* ierror) { function(count, requests, index, flag, own.fortran(), ierror); },
         [&](const SavedHandles& saved) { record_one(call, saved, requests, *index - first_index, *own.get()); });
 }
@@ -206,7 +207,7 @@ void Testsome(const Caller& caller, TestsomeFunction* function, MPI_Fint* incoun
     Call call(FunctionId::MPI_Testsome, caller);
     FortranStatuses own(call, *incount, statuses);
     complete(
-        call, requests, *incount, f_ierror, {outcount, caller.site},
+        call, requests, *incount, f_ierror, {outcount, caller.site, outcount},
         [&](MPI_Fint* ierror) { function(incount, requests, outcount, indices, own.fortran(), ierror); },
         [&](const SavedHandles& saved) { record_some(call, saved, requests, *outcount, indices, own); });
 }
@@ -227,7 +228,7 @@ void Request_get_status(const Caller& caller, Request_get_statusFunction* functi
         return;
     }
     if (result == MPI_SUCCESS) {
-        if (!found(call, {flag, caller.site}, request, 1)) {
+        if (!found(call, {flag, caller.site}, save(call, 1, request), request, 1)) {
             return;
         }
         found_finished(from_fortran<MPI_Request>(*request), request);

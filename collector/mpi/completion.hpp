@@ -8,6 +8,7 @@
 #include "collector/mpi/record_calls.hpp"
 #include "collector/mpi/table_lock.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace critpath::preload
@@ -127,6 +128,7 @@ public:
         if (!call.recorded() || count <= 0 || requests == nullptr) {
             return;
         }
+        wanted_ = count;
         copy_ = call.thread().handles.room<MPI_Request>(static_cast<std::size_t>(count));
         if (copy_ != nullptr) {
             std::memcpy(copy_, requests,
@@ -141,6 +143,7 @@ public:
     {
         SavedHandles saved(call, 0, nullptr);
         if (call.recorded() && count > 0) {
+            saved.wanted_ = count;
             saved.copy_ = call.thread().handles.room<MPI_Request>(static_cast<std::size_t>(count));
         }
         for (int i = 0; i < count && saved.copy_ != nullptr; ++i) {
@@ -154,9 +157,17 @@ public:
     MPI_Request operator[](int i) const { return copy_[i]; }
     [[nodiscard]] bool has(int i) const { return i >= 0 && i < size_; }
 
+    /// Whether all are null, or there are none.
+    [[nodiscard]] bool are_null() const
+    {
+        return wanted_ == size_ && std::all_of(copy_, copy_ + size_,
+                                               [](MPI_Request request) { return request == handles.request_null; });
+    }
+
 private:
     MPI_Request* copy_ = nullptr;
     int size_ = 0;
+    int wanted_ = 0;  // more than size_: there was no room
 };
 
 /// As OwnStatus, for an array.

@@ -67,9 +67,12 @@ std::uint64_t poll_of(const MPI_Request* requests, int count)
     return count > 0 ? place ^ (key_of(requests[0]) << 8) ^ (static_cast<std::uint64_t>(count) << 48) : place;
 }
 
-// Records a poll that found nothing: a Test whose flag, or whose number of completed requests, came back 0. False if
-// the wrapper has nothing more to record. `*hits` is read only after success.
-bool found(Call& call, int result, const int* hits, const MPI_Request* requests, int count, const void* site)
+// Records a poll that found nothing: a Test whose flag, or whose number of completed requests, came back 0, or that had no
+// active request to test. Who looks after messages that may come later asks that as often as any other question. False if
+// the wrapper has nothing more to record. `*hits` is read, and `none_active` asked, only after success.
+template <class NoneActive>
+bool found(Call& call, int result, const int* hits, NoneActive&& none_active, const MPI_Request* requests, int count,
+           const void* site)
 {
     if (!call.recorded()) {
         return false;
@@ -77,11 +80,11 @@ bool found(Call& call, int result, const int* hits, const MPI_Request* requests,
     if (result != MPI_SUCCESS) {
         return true;
     }
-    if (*hits == 0) {
+    if (*hits == 0 || none_active()) {
         call.write_poll(poll_of(requests, count), site);
         return false;
     }
-    call.flag(spool::flag_success);  // also where no request is active: MPI_UNDEFINED
+    call.flag(spool::flag_success);
     return true;
 }
 
@@ -152,7 +155,8 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, 1, request);
     const int result = call.run([&] { return next_mpi.Test(request, flag, own.get()); }, flag);
-    if (!found(call, result, flag, request, 1, __builtin_return_address(0))) {
+    const auto none_active = [&] { return saved.are_null(); };
+    if (!found(call, result, flag, none_active, request, 1, __builtin_return_address(0))) {
         return result;
     }
     record_one(call, saved, request, 0, *own.get(), result);
@@ -165,7 +169,8 @@ extern "C" int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag
     OwnStatuses own(call, count, array_of_statuses);
     const SavedHandles saved(call, count, array_of_requests);
     const int result = call.run([&] { return next_mpi.Testall(count, array_of_requests, flag, own.get()); }, flag);
-    if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
+    const auto none_active = [&] { return saved.are_null(); };
+    if (!found(call, result, flag, none_active, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
     record_all(call, saved, array_of_requests, own, result);
@@ -179,7 +184,8 @@ extern "C" int MPI_Testany(int count, MPI_Request array_of_requests[], int* inde
     const SavedHandles saved(call, count, array_of_requests);
     const int result =
         call.run([&] { return next_mpi.Testany(count, array_of_requests, index, flag, own.get()); }, flag);
-    if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
+    const auto none_active = [&] { return *index == MPI_UNDEFINED; };
+    if (!found(call, result, flag, none_active, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
     record_one(call, saved, array_of_requests, received(result) ? *index : -1, *own.get(), result);
@@ -194,7 +200,8 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
     const SavedHandles saved(call, incount, array_of_requests);
     const int result = call.run(
         [&] { return next_mpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); }, outcount);
-    if (!found(call, result, outcount, array_of_requests, incount, __builtin_return_address(0))) {
+    const auto none_active = [&] { return *outcount == MPI_UNDEFINED; };
+    if (!found(call, result, outcount, none_active, array_of_requests, incount, __builtin_return_address(0))) {
         return result;
     }
     const int done = done_of(result, outcount);
@@ -210,7 +217,7 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
     if (!call.recorded()) {
         return result;
     }
-    if (result == MPI_SUCCESS && *flag == 0) {
+    if (result == MPI_SUCCESS && (*flag == 0 || request == handles.request_null)) {
         call.write_poll(key_of(request), __builtin_return_address(0));
         return result;
     }

@@ -225,7 +225,7 @@ enum Root : std::int32_t {
 ///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
 ///       requests are left out
 ///   (7) Test*, Request_get_status, Parrived, Iprobe, Improbe without flag_success (and without flag_failed) are poll
-///   runs: count
+///   runs, of tests also those that had no active request: count
 ///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest. Where several take
 ///       turns, each has a record with its number, and the last of these records ends with the last poll of all.
 ///       `extra` of that one: ns between polls from its own first one on, of gaps that are longer than

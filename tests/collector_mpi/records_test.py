@@ -85,9 +85,9 @@ class PointToPoint(Case):
                 "MPI_Wait",
                 "MPI_Waitall",
                 "MPI_Waitall",
-                "MPI_Test success",
-                "MPI_Testany success",
-                "MPI_Testall success",
+                "MPI_Test polls",
+                "MPI_Testany polls",
+                "MPI_Testall polls",
             ],
         )
 
@@ -227,6 +227,26 @@ class Requests(Case):
         for before, after in zip(polls, polls[1:]):
             self.assertLessEqual(before.enter, before.leave)
             self.assertLessEqual(before.leave, after.enter)
+
+    def test_tests_without_an_active_request_are_polls_in_vain(self):
+        for spools in self.records("idle_tests").spools:
+            calls = [c for c in spools[0].calls if "est" in c.name and "MPI_Request_free" not in c.name]
+            asked = {}
+            for c in calls:
+                asked[c.name] = asked.get(c.name, 0) + c.polls
+                self.assertEqual((c.flags, c.completions), (set(), []))
+            self.assertEqual(
+                asked,
+                {
+                    "MPI_Test": 1000,
+                    "MPI_Testall": 2000,
+                    "MPI_Testany": 1000,
+                    "MPI_Testsome": 1000,
+                    "MPI_Request_get_status": 1000,
+                },
+            )
+            # A record for each question, and once more wherever the process lost its processor in between.
+            self.assertLess(len(calls), 1000)
 
     def test_persistent(self):
         self.assertEqual(

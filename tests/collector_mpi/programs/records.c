@@ -179,6 +179,40 @@ static void poll_turns(void)
     }
 }
 
+/* Each test, again and again, with no active request: null, none at all, and for two of them inactive. */
+static void idle_tests(void)
+{
+    enum { times = 1000 };
+    MPI_Request nulls[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, some[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int flag, index, done, indices[2];
+    MPI_Recv_init(buffer, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, &some[1]);
+    for (int i = 0; i < times; ++i) {
+        MPI_Test(&nulls[0], &flag, MPI_STATUS_IGNORE);
+        CHECK(flag);
+    }
+    for (int i = 0; i < times; ++i) {
+        MPI_Testall(2, nulls, &flag, MPI_STATUSES_IGNORE);
+        CHECK(flag);
+    }
+    for (int i = 0; i < times; ++i) {
+        MPI_Testall(0, NULL, &flag, MPI_STATUSES_IGNORE);
+        CHECK(flag);
+    }
+    for (int i = 0; i < times; ++i) {
+        MPI_Testany(2, some, &index, &flag, MPI_STATUS_IGNORE);
+        CHECK(flag && index == MPI_UNDEFINED);
+    }
+    for (int i = 0; i < times; ++i) {
+        MPI_Testsome(2, some, &done, indices, MPI_STATUSES_IGNORE);
+        CHECK(done == MPI_UNDEFINED);
+    }
+    for (int i = 0; i < times; ++i) {
+        MPI_Request_get_status(nulls[0], &flag, MPI_STATUS_IGNORE);
+        CHECK(flag);
+    }
+    MPI_Request_free(&some[1]);
+}
+
 static void persistent(void)
 {
     MPI_Request requests[2];
@@ -559,6 +593,7 @@ static const struct Case cases[] = {
     {"waitsome", waitsome},
     {"test_loops", test_loops},
     {"poll_turns", poll_turns},
+    {"idle_tests", idle_tests},
     {"persistent", persistent},
     {"persistent_ready", persistent_ready},
     {"send_modes", send_modes},
