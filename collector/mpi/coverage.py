@@ -114,7 +114,10 @@ RECORDED = [
                 "whether it was cancelled; of a collective, a one-sided transfer, a file operation or MPI_Comm_idup, "
                 "which one it was. Null, inactive and generalised requests are left out.",
             ),
-            ("test testall testany testsome", "The same if something was found; polls in vain as of MPI_Iprobe."),
+            (
+                "test testall testany testsome",
+                "The same if something was found; polls in vain as of MPI_Iprobe, among them those without an active request.",
+            ),
             ("request_get_status", "Whether it was finished; polls in vain as of MPI_Iprobe. Nothing completes here."),
         ],
     ),

@@ -30,6 +30,9 @@ constexpr std::array<std::string_view, 1> collector_modules = {binary::collector
 /// They sleep, yield and read clocks with these.
 constexpr std::array<std::string_view, 6> c_libraries = {"libc.so",       "libc-2.", "libpthread.so",
                                                          "libpthread-2.", "[vdso]",  "[kernel]"};
+/// Walks stacks, for the collector as for exceptions of the application; it asks the other ones what is loaded where.
+constexpr std::array<std::string_view, 1> unwinders = {"libgcc_s.so"};
+constexpr std::array<std::string_view, 2> loaders = {"ld-linux", "ld-2."};
 
 template <class Names>
 bool begins_with_one_of(std::string_view module, const Names& names)
@@ -51,7 +54,8 @@ SampledCode::SampledCode(const model::Definitions& definitions, std::span<const 
     : definitions_(definitions)
 {
     const std::size_t regions = definitions.regions.size();
-    std::vector<bool> of_runtime(regions), of_c_library(regions), of_collector(regions), is_unknown(regions);
+    std::vector<bool> of_runtime(regions), of_c_library(regions), of_collector(regions), is_unknown(regions),
+        of_unwinder(regions), of_loader(regions);
     for (std::size_t i = 0; i < regions; ++i)
         if (definitions.regions[i].role == model::RegionRole::Sampled) {
             of_runtime[i] = begins_with_one_of(definitions.regions[i].module, runtimes) ||
@@ -60,15 +64,29 @@ SampledCode::SampledCode(const model::Definitions& definitions, std::span<const 
                             });
             of_c_library[i] = begins_with_one_of(definitions.regions[i].module, c_libraries);
             of_collector[i] = begins_with_one_of(definitions.regions[i].module, collector_modules);
+            of_unwinder[i] = begins_with_one_of(definitions.regions[i].module, unwinders);
+            of_loader[i] = begins_with_one_of(definitions.regions[i].module, loaders);
             is_unknown[i] = definitions.regions[i].name == otf2::unknown_callers_region;
         }
     for (const model::CallingContext& context : definitions.contexts) {
         is_runtime_.push_back(of_runtime[context.region.value]);
         is_c_library_.push_back(of_c_library[context.region.value]);
     }
+    const auto outside_unwinder = [&](ContextId inner) {
+        bool unwinds = false;
+        ContextId c = inner;
+        for (; c.valid(); c = definitions.contexts[c.value].parent) {
+            const std::uint32_t region = definitions.contexts[c.value].region.value;
+            if (!of_unwinder[region] && !of_loader[region] && !of_c_library[region])
+                break;
+            unwinds = unwinds || of_unwinder[region];
+        }
+        return unwinds ? c : inner;
+    };
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
-        const ContextId c = outside_c_library({i});
+        ContextId c = outside_c_library({i});
         waits_.push_back(c.valid() && is_runtime_[c.value]);
+        c = outside_unwinder(c);
         measures_.push_back(c.valid() && of_collector[definitions.contexts[c.value].region.value] &&
                             !is_for_application({i}));
     }

@@ -50,6 +50,26 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
                                  {"memcpy", "70 of 301, 200"}}));
 }
 
+TEST_F(TwoThreads, ToWalkTheStackForACallPathIsMeasurement)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId thrown = functions_.add("_Unwind_RaiseException", "/lib/libgcc_s.so.1", main);
+    const ContextId wrapper = functions_.add("MPI_Test", "/opt/critpath/lib/libcritpath-preload.so", main);
+    const ContextId walk = functions_.add("_Unwind_Backtrace", "/lib/libgcc_s.so.1", wrapper);
+    const ContextId iterate = functions_.add("dl_iterate_phdr", libc, walk);
+    const ContextId find = functions_.add("_dl_find_object", "/lib/ld-linux-x86-64.so.2", iterate);
+    const ContextId lazy = functions_.add("_dl_fixup", "/lib/ld-linux-x86-64.so.2", wrapper);
+    const std::array<ContextId, 5> all = {thrown, walk, iterate, find, lazy};
+    for (std::size_t i = 0; i < 2 * all.size(); ++i)
+        sample(i % 2, 100 * static_cast<std::int64_t>(i + 1) - 1, all[i / 2], 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.total_us("[measurement]"), 600);
+    for (const char* function : {"_Unwind_Backtrace", "dl_iterate_phdr", "_dl_find_object"})
+        EXPECT_EQ(r.total_us(function), 0) << function;
+    EXPECT_EQ(r.total_us("_Unwind_RaiseException"), 200);
+    EXPECT_EQ(r.total_us("_dl_fixup"), 200);  // of a library that the application loads, perhaps
+}
+
 /// Where samples have no callers, it is below nothing, like what the collector recorded itself, which samples do not
 /// divide.
 TEST_F(TwoThreads, WhatTheCollectorDoesIsCountedOnceWithoutCallers)
