@@ -196,9 +196,9 @@ Table table_of(const std::vector<Counted>& items, std::vector<Column> first, con
     constexpr double nearly_all = 0.95;
     const bool is_known_in_part = std::ranges::any_of(
         items, [](const Counted& item) { return part(item.wanted.known_ns, item.wanted.ns) < nearly_all; });
-    table.columns.insert(
-        table.columns.end(),
-        {{"processor_seconds", "CPU s"}, {"known_percent", is_known_in_part ? "Known %" : ""}, {"scaled_percent", ""}});
+    table.columns.insert(table.columns.end(), {{"processor_seconds", "CPU s", Align::Right, Fit::Whole, 0, Spare::Then},
+                                               {"known_percent", is_known_in_part ? "Known %" : ""},
+                                               {"scaled_percent", ""}});
     std::vector<Row> rows;
     for (const Counted& item : items) {
         const EventAmount& c = item.wanted;

@@ -258,7 +258,11 @@ Document inlined_view(const HotspotRequest& request)
     const auto table = [&](const std::vector<Hotspot>& items) {
         std::vector<Column> columns = function_columns();
         columns.insert(columns.begin() + 1, {"inlined_into", "Inlined into", Align::Left, Fit::Name});
-        return table_of(std::move(columns), items, inlined_cells, of_all);
+        Table result = table_of(std::move(columns), items, inlined_cells, of_all);
+        for (Column& column : result.columns)
+            if (column.key == "imbalance_seconds" && request.request.arguments.text("--sort") != "imbalance")
+                column.spare = Spare::Then;
+        return result;
     };
     binary::SourceLines lines = source_lines(request.profile);
     const Items wanted = is_of_path(request.request.arguments.text("--sort")) ? Items::OnPath : Items::All;

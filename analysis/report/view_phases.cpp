@@ -178,7 +178,7 @@ std::vector<Column> phase_columns()
                                    {"other_seconds", ""},
                                    {"all_ranks_computed_seconds", ""},
                                    {"off_path_computed_seconds", ""},
-                                   {"", "Imb %"},
+                                   {"", "Imb %", Align::Right, Fit::Whole, 0, Spare::Then},
                                    {"imbalance_seconds", ""},
                                    {"rank", "Rank"},
                                    {"rank_percent", "Its %"},

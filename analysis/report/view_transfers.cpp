@@ -109,8 +109,8 @@ Table plain_table(const model::Profile& profile, const std::vector<Link>& links,
                      {"", "Mean bytes"},
                      {"bytes", ""},
                      {"largest_bytes", ""},
-                     {"mean_seconds", "Mean s", Align::Right, Fit::Whole, 6},
-                     {"longest_seconds", "Longest s", Align::Right, Fit::Whole, 6},
+                     {"mean_seconds", "Mean s", Align::Right, Fit::Whole, 6, Spare::Then},
+                     {"longest_seconds", "Longest s", Align::Right, Fit::Whole, 6, Spare::First},
                      {"path_seconds", "Path s"},
                      {"path_percent", "Path %"}};
     table.each_row = rows_of(std::move(rows));
