@@ -66,6 +66,7 @@ critpath_archive_write(const critpath_archive_request* request, MPI_Comm comm, c
         summary->bytes = totals.bytes;
         summary->lost_records = totals.lost_records;
         summary->lost_samples = totals.lost_samples;
+        summary->cut_samples = totals.cut_samples;
         summary->sampled_ns = totals.sampled_ns;
         summary->respite_ns = totals.respite_ns;
         return 0;

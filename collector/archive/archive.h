@@ -28,6 +28,7 @@ struct critpath_archive_summary {
     uint64_t bytes;   // of the event files
     uint64_t lost_records;
     uint64_t lost_samples;
+    uint64_t cut_samples;    // with callers that are not known, although they were asked for
     uint64_t sampled_ns;     // time of the sampled threads,
     uint64_t respite_ns;     // and of it without samples, because they switched too often outside of waits
     char error[512];         // one line: object, cause, next action; empty if all went well

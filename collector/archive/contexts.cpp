@@ -74,6 +74,7 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         frames.push_back({function("[unknown]", "", ""), 0});
     } else if (!is_whole && !begins_thread(frames.back().function)) {
         frames.push_back({function(otf2::unknown_callers_region, "", ""), 0});
+        leaf.is_cut = true;
     }
     leaf.context = Context::no_parent;
     std::uint64_t site = 0;
@@ -86,7 +87,7 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         site = has_sites(frame->function) ? frame->offset : 0;
     }
     if (const std::string_view name = kernel == 0 ? "" : runtime_code_.in_kernel(kernel); !name.empty()) {
-        leaf = {child(leaf.context, function(std::string(name), std::string(kernel_module), ""), site), 0};
+        leaf = {child(leaf.context, function(std::string(name), std::string(kernel_module), ""), site), 0, leaf.is_cut};
     }
     known->second = leaf;
     return leaf;

@@ -48,6 +48,7 @@ struct Context {
 struct Leaf {
     std::uint32_t context = 0;
     std::uint64_t offset = 0;  // of the sampled instruction in its binary; 0 if unknown
+    bool is_cut = false;       // it begins with otf2::unknown_callers_region
 };
 
 class ContextTree

@@ -109,6 +109,7 @@ public:
             CallChain chain = unwinder_.chain(sample, registers_);
             chain.is_whole |= !has_callers_;  // as it was asked for
             const Leaf leaf = contexts_.add(chain, sees_kernel_ ? sample.kernel : 0, sample.time);
+            thread_.cut_samples += leaf.is_cut ? 1 : 0;
             if (has_first_) {
                 first_.add(sample.values.empty() ? 0 : sample.values.front());
             }

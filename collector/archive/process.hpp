@@ -61,6 +61,7 @@ struct ThreadData {
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
+    std::uint64_t cut_samples = 0;       // as in critpath_archive_summary
     bool timer_stopped = false;          // that took its samples
     std::uint64_t sampled_ns = 0;        // its life, of which without samples because it switched too often:
     std::uint64_t wait_respite_ns = 0;   // while it waited in MPI, or asked at once again,

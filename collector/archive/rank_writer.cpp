@@ -179,6 +179,7 @@ private:
         out_.lost_records += data.lost_records;
         out_.damaged_records += data.damaged_records;
         out_.lost_samples += data.lost_samples;
+        out_.cut_samples += data.cut_samples;
         out_.sampled_ns += data.sampled_ns;
         out_.respite_ns += data.sampled_ns > 0 ? data.respite_ns : 0;
     }

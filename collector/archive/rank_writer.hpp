@@ -23,7 +23,7 @@ struct WrittenRank {
     std::uint64_t events = 0;
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
-    std::uint64_t lost_samples = 0;
+    std::uint64_t lost_samples = 0, cut_samples = 0;
     std::uint64_t sampled_ns = 0, respite_ns = 0;  // of all threads, as in ThreadData
 };
 

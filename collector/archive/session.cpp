@@ -268,18 +268,18 @@ std::set<std::string> Session::unreadable_files() const
 
 Totals Session::sum() const
 {
-    std::vector<std::uint64_t> sums(9);
+    std::vector<std::uint64_t> sums(10);
     for (const Rank& rank : ranks_) {
         const WrittenRank& written = rank.written;
         const std::uint64_t own[] = {
             written.calls,        written.samples,      written.events,          0,
             written.lost_records, written.lost_samples, written.damaged_records, written.sampled_ns,
-            written.respite_ns};
+            written.respite_ns,   written.cut_samples};
         std::transform(sums.begin(), sums.end(), own, sums.begin(), std::plus<>());
     }
     sums[3] = bytes_;
     communication_.sum(sums);
-    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8]};
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8], sums[9]};
 }
 
 }  // namespace critpath::archive

@@ -35,7 +35,8 @@ public:
 struct Totals {
     std::uint64_t calls = 0, samples = 0, events = 0, bytes = 0, lost_records = 0, lost_samples = 0;
     std::uint64_t damaged_records = 0;             // of those lost
-    std::uint64_t sampled_ns = 0, respite_ns = 0;  // of all threads, as in ThreadData
+    std::uint64_t sampled_ns = 0, respite_ns = 0;  // of all threads, as in ThreadData,
+    std::uint64_t cut_samples = 0;                 // and this
 };
 
 struct SessionRequest {

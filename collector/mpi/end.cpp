@@ -205,6 +205,25 @@ void warn_of_lost_samples(const critpath_archive_summary& summary, int unwritten
     say(line);
 }
 
+// What another recording can do about it.
+void warn_of_cut_samples(const critpath_archive_summary& summary)
+{
+    const sampling::Callers& callers = process.settings.callers;
+    Text line;
+    line << "cpcollect: of " << summary.cut_samples * 100 / summary.samples
+         << " % of the samples it is not known where their functions were called (\"[unknown callers]\"); ";
+    if (callers.call_graph == spool::CallGraph::FramePointers) {
+        line << "--call-graph=dwarf, the default, tells those of binaries without frame pointers, too";
+    } else if (callers.stack_bytes < spool::StackImage::largest_copy) {
+        line << "--call-graph=dwarf," << static_cast<std::uint64_t>(spool::StackImage::largest_copy)
+             << " copies the most of the stack, and --call-graph=fp tells them of binaries with frame pointers";
+    } else {
+        line << "as much of the stack was copied as can be: build with -fno-omit-frame-pointer and record with "
+                "--call-graph=fp";
+    }
+    say(line);
+}
+
 void warn(const critpath_archive_summary& summary, const Complaints& worst)
 {
     if (worst.sampling_error != 0) {
@@ -234,6 +253,11 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     }
     if (summary.lost_samples > 0 || worst.unwritten != 0) {
         warn_of_lost_samples(summary, worst.unwritten);
+    }
+    constexpr std::uint64_t few_samples = 100;
+    constexpr std::uint64_t cut_part = 4;  // of the samples: more than one such part is worth a word
+    if (summary.samples >= few_samples && summary.cut_samples > summary.samples / cut_part) {
+        warn_of_cut_samples(summary);
     }
     if (worst.unmapped != 0) {
         say(Text() << "cpcollect: functions of some ranks have no names, since the list of their binaries could not be "

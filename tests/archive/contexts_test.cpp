@@ -33,6 +33,8 @@ TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
     const Leaf first = tree.add({chain});
     const Leaf again = tree.add({chain});
     EXPECT_EQ(first.context, again.context);
+    EXPECT_TRUE(first.is_cut && again.is_cut);
+    EXPECT_FALSE(tree.add({std::span(chain).first(3)}).is_cut);
     EXPECT_EQ(first.context, tree.add({std::span(chain).first(3), false}).context);
     const Context& whole = tree.contexts()[tree.add({std::span(chain).first(3)}).context];
     EXPECT_EQ(whole.depth, 2U);

@@ -505,11 +505,12 @@ int main(int argc, char** argv)
     MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0) {
-        fmt::print("{{\"rc\": {}, \"same\": {}, \"calls\": {}, \"samples\": {}, \"events\": {}, \"bytes\": {}, "
-                   "\"lost_records\": {}, \"lost_samples\": {}, \"ns\": {:.0f}, \"error\": \"{}\", "
-                   "\"inconsistent\": \"{}\"}}\n",
-                   rc, lowest == highest, sums.calls, sums.samples, sums.events, sums.bytes, sums.lost_records,
-                   sums.lost_samples, taken.count(), sums.error, sums.inconsistent);
+        fmt::print(
+            "{{\"rc\": {}, \"same\": {}, \"calls\": {}, \"samples\": {}, \"events\": {}, \"bytes\": {}, "
+            "\"lost_records\": {}, \"lost_samples\": {}, \"cut_samples\": {}, \"ns\": {:.0f}, \"error\": \"{}\", "
+            "\"inconsistent\": \"{}\"}}\n",
+            rc, lowest == highest, sums.calls, sums.samples, sums.events, sums.bytes, sums.lost_records,
+            sums.lost_samples, sums.cut_samples, taken.count(), sums.error, sums.inconsistent);
     }
     MPI_Finalize();
     return 0;

@@ -176,10 +176,15 @@ class Chains(harness.Case):
             shutil.rmtree(self.trace)
 
     def test_large_frame(self):
-        """Reached by who asks for more of the stack."""
+        """Reached by who asks for more of the stack, as who does not is told."""
         whole = (("work", "shared", "often", "main"), ("work", "shared", "rarely", "main"))
         for mode, expected in (("dwarf", (("work", "shared", "[unknown callers]"),)), ("dwarf,32768", whole)):
-            chains = self.sample("wide", mode)
+            recorded = self.record_tree("wide", mode)
+            self.succeed(recorded)
+            is_cut = expected != whole
+            self.assertEqual("[unknown callers]" in recorded.err, is_cut, recorded.err)
+            self.assertEqual("--call-graph=dwarf,32768 copies the most" in recorded.err, is_cut, recorded.err)
+            chains = self.read(mode)
             self.assert_right(chains, "work", lambda chain: chain in expected)
             shutil.rmtree(self.trace)
 
