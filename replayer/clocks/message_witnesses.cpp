@@ -46,7 +46,8 @@ void hear_messages(const Replay& replay, Evidence& evidence)
     };
     const auto receive = [&](const SendRecord& send, const model::ProcessTrace& trace, std::size_t,
                              std::uint32_t index) {
-        hear(send.source, send.enter, trace, trace.numbers.ref(trace.receives.completion(index)));
+        hear(send.source(replay.definitions).value, send.enter, trace,
+             trace.numbers.ref(trace.receives.completion(index)));
         // A matched probe may be what lets the sender go on.
         return ReceiveTimes{send.wants_reply != 0 ? place_of(trace, index) : rules::Enter{}};
     };

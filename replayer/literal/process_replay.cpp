@@ -153,14 +153,14 @@ void ProcessReplay::take(Slot& slot)
 {
     const SendRecord& send = slot.record;
     const Channel& channel = *slot.channel;
-    if (send.dest != trace_.process.value || send.source != channel.peer.value || send.comm != channel.comm.value ||
-        send.tag != channel.tag || send.number != slot.message.number)
+    if (send.dest != trace_.process.value || send.source(traffic_.replay.definitions) != channel.peer ||
+        send.comm != channel.comm.value || send.tag != channel.tag || send.number != slot.message.number)
         throw std::logic_error(fmt::format("receive {} of process {} got message {} of another channel or number",
                                            slot.message.receive, trace_.process.value, send.index));
     const ReceiveTimes times = times_of_receive(trace_, slot.message.receive);
     pairs_.of_receive.set(slot.message.receive, matched_send(traffic_.replay, clocks_, send, times));
     if (send.wants_reply != 0)
-        traffic_.answers.outgoing.push_back(reply_to(send, times));
+        traffic_.answers.outgoing.push_back(reply_to(traffic_.replay, send, times));
 }
 
 bool ProcessReplay::pass_by()

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace critpath::replayer
@@ -33,9 +32,10 @@ public:
             last = call;
         }
         if (!is_sorted) {
-            order_.resize(count);
-            std::iota(order_.begin(), order_.end(), 0U);
-            std::ranges::stable_sort(order_, {}, call_of);
+            order_.reserve(count);
+            for (std::uint32_t i = 0; i < count; ++i)
+                order_.push_back(std::uint64_t{call_of(i)} << 32 | i);
+            std::ranges::sort(order_);  // faster than by what call_of() says each time
         }
         while (count_ > 0 && call_of(at(count_ - 1)) == no_call)
             --count_;
@@ -44,16 +44,18 @@ public:
     [[nodiscard]] bool at_end() const { return next_ == count_; }
     [[nodiscard]] std::uint32_t next() const { return at(next_); }
     void advance() { ++next_; }
+    /// Smaller numbers do not come any more.
+    [[nodiscard]] std::size_t passed() const { return order_.empty() ? next_ : 0; }
 
 private:
     [[nodiscard]] std::uint32_t at(std::size_t n) const
     {
-        return order_.empty() ? static_cast<std::uint32_t>(n) : order_[n];
+        return static_cast<std::uint32_t>(order_.empty() ? n : order_[n]);
     }
 
     std::size_t count_;
     std::size_t next_ = 0;
-    std::vector<std::uint32_t> order_;  // empty: they are in order
+    std::vector<std::uint64_t> order_;  // call and number; empty: they are in order
 };
 
 }  // namespace critpath::replayer

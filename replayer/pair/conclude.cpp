@@ -65,6 +65,7 @@ std::map<rules::CallKey, AfterSends> after_sends(const Replay& replay, const std
                                                  const rules::ClockUncertainty& clocks)
 {
     std::map<rules::CallKey, AfterSends> result;
+    auto last = result.end();  // most messages are like the one before
     for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
         const model::CallRef completion = trace.numbers.ref(trace.receives.completion(i));
         if (!completion.valid())
@@ -74,7 +75,9 @@ std::map<rules::CallKey, AfterSends> after_sends(const Replay& replay, const std
             return;
         const model::Calls& calls = calls_of(trace, completion.location);
         const std::size_t call = completion.call.value;
-        AfterSends& of_kind = result[{function, calls.size_bucket(call)}];
+        if (const rules::CallKey key{function, calls.size_bucket(call)}; last == result.end() || last->first != key)
+            last = result.try_emplace(key).first;
+        AfterSends& of_kind = last->second;
         ++of_kind.calls;
         if (send.post.time <= calls.enter(call))
             return;
@@ -136,8 +139,8 @@ void add_counts(const Replay& replay, const rules::ClockUncertainty& clocks, Pai
                 back > Ns{0} && back > clocks.between(send.post.call.location, post.location) ? 1 : 0;
         });
     for (const ProcessPairs& process : pairs.processes)
-        for (std::size_t i = 0; i < process.of_receive.size(); ++i)
-            pairs.unmatched_receives += process.of_receive.has(i) ? 0 : 1;
+        pairs.unmatched_receives += process.of_receive.size();
+    pairs.unmatched_receives -= pairs.messages;
     std::uint64_t counts[4] = {pairs.messages, pairs.unmatched_sends, pairs.unmatched_receives, pairs.clock_violations};
     MPI_Allreduce(MPI_IN_PLACE, counts, 4, MPI_UINT64_T, MPI_SUM, replay.comm);
     pairs.messages = counts[0];

@@ -131,7 +131,8 @@ private:
     void take(const SendRecord& send, std::vector<std::vector<ReplyRecord>>& replies)
     {
         const std::size_t p = replay_.index_of({send.dest});
-        const std::uint32_t index = ends_.receives[p].take({{send.comm}, {send.source}, send.tag}, send.number);
+        const ProcessId source = send.source(replay_.definitions);
+        const std::uint32_t index = ends_.receives[p].take({{send.comm}, source, send.tag}, send.number);
         if (index == WaitingReceives::none) {
             ++unmatched_;
             return;
@@ -139,11 +140,11 @@ private:
         const ReceiveTimes times = receive_(send, replay_.processes[p], p, index);
         if (send.wants_reply == 0)
             return;
-        const int owner = replay_.owner_of(ProcessId{send.source});
+        const int owner = replay_.owner_of(source);
         if (owner == replay_.rank)
-            reply_(reply_to(send, times));
+            reply_(reply_to(replay_, send, times));
         else
-            replies[static_cast<std::size_t>(owner)].push_back(reply_to(send, times));
+            replies[static_cast<std::size_t>(owner)].push_back(reply_to(replay_, send, times));
     }
 
     const Replay& replay_;

@@ -10,6 +10,7 @@
 #include "replayer/rules/message_rule.hpp"
 #include "replayer/rules/predecessor.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,47 +30,93 @@ struct MatchedSend {
     bool there_at_call = false;  // it was over, as far as clocks tell, before the call that completed the receive
 };
 
-/// The matched sends of all receives of a process, in 17 bytes each.
+/// The matched sends of all receives of a process, in little more than 13 bytes each.
 class MatchedSends
 {
 public:
-    explicit MatchedSends(std::size_t receives = 0) : posts_(receives), facts_(receives, 0) {}
+    explicit MatchedSends(std::size_t receives = 0) : size_(receives)
+    {
+        for (std::size_t begin = 0; begin < size_; begin += part)
+            parts_.emplace_back(std::min(part, size_ - begin));
+    }
 
-    [[nodiscard]] std::size_t size() const { return posts_.size(); }
+    [[nodiscard]] std::size_t size() const { return size_; }
     void set(std::size_t receive, const MatchedSend& send)
     {
-        posts_[receive] = {send.post.call.location.value, send.post.call.call.value, send.post.time};
+        Part& here = parts_[receive / part];
+        const std::size_t i = receive % part;
+        model::Ns& begin = here.begins[i / block];
+        if (begin == never)
+            begin = send.post.time - earlier;
+        const model::Ns after = send.post.time - begin;
+        const bool is_near = model::Ns{0} <= after && after < model::Ns{far};
+        here.posts[i] = {send.post.call.location.value, send.post.call.call.value,
+                         is_near ? static_cast<std::uint32_t>(after.count())
+                                 : far + static_cast<std::uint32_t>(far_ones_.size())};
+        if (!is_near)
+            far_ones_.push_back(send.post.time);
         const unsigned proof = send.unaided ? alone : send.surely_over ? surely : send.over_before ? over : 0U;
-        facts_[receive] = static_cast<std::uint8_t>(
+        here.facts[i] = static_cast<std::uint8_t>(
             static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | proof << 4U |
             (send.there_at_call ? there : 0U) | (send.within_clocks ? unsure : 0U));
     }
-    [[nodiscard]] bool has(std::size_t receive) const { return posts_[receive].call != model::CallId::none().value; }
+    [[nodiscard]] bool has(std::size_t receive) const
+    {
+        return parts_[receive / part].posts[receive % part].call != model::CallId::none().value;
+    }
     [[nodiscard]] MatchedSend operator[](std::size_t receive) const
     {
-        const auto& [location, call, time] = posts_[receive];
-        const unsigned facts = facts_[receive];
+        const Part& here = parts_[receive / part];
+        const std::size_t i = receive % part;
+        const auto& [location, call, after] = here.posts[i];
+        const unsigned facts = here.facts[i];
         const unsigned proof = facts >> 4U & 3U;
-        return {{{{location}, {call}}, time},
-                static_cast<functions::SendMode>(facts & 7U),
-                static_cast<rules::Link>(facts >> 3U & 1U),
-                proof >= over,
-                proof >= surely,
-                proof >= alone,
-                (facts & unsure) != 0,
-                (facts & there) != 0};
+        return {
+            {{{location}, {call}}, after < far ? here.begins[i / block] + model::Ns{after} : far_ones_[after - far]},
+            static_cast<functions::SendMode>(facts & 7U),
+            static_cast<rules::Link>(facts >> 3U & 1U),
+            proof >= over,
+            proof >= surely,
+            proof >= alone,
+            (facts & unsure) != 0,
+            (facts & there) != 0};
+    }
+
+    /// Nobody will ask for those of receives before `end`.
+    void forget(std::size_t end)
+    {
+        for (; (forgotten_ + 1) * part <= end; ++forgotten_)
+            parts_[forgotten_] = Part(0);
     }
 
 private:
     static constexpr unsigned over = 1, surely = 2, alone = 3;  // each proves what those before it do
     static constexpr unsigned there = 64, unsure = 128;
+    static constexpr std::size_t block = 32, part = 8192;  // receives
+    static constexpr model::Ns never = model::Ns::min();
+    // What consecutive receives get was sent within two seconds, nearly always, though not always in their order.
+    static constexpr std::uint32_t far = 1U << 31;
+    static constexpr model::Ns earlier{far / 4};
+
     struct Post {
         std::uint32_t location = model::LocationId::none().value;
         std::uint32_t call = model::CallId::none().value;
-        model::Ns time{};
+        std::uint32_t after = 0;  // ns since the begin of its block; or, from `far` on, which one of far_ones_
     };
-    std::vector<Post> posts_;
-    std::vector<std::uint8_t> facts_;
+    struct Part {
+        explicit Part(std::size_t receives)
+            : posts(receives), facts(receives, 0), begins((receives + block - 1) / block, never)
+        {
+        }
+        std::vector<Post> posts;
+        std::vector<std::uint8_t> facts;
+        std::vector<model::Ns> begins;  // by block
+    };
+
+    std::size_t size_;
+    std::vector<Part> parts_;
+    std::vector<model::Ns> far_ones_;
+    std::size_t forgotten_ = 0;  // parts
 };
 
 /// The receive that got a send's message. Known only for sends whose completion may have waited for it.

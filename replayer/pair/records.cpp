@@ -78,18 +78,17 @@ std::optional<SendRecord> SendRecords::next()
     const std::uint32_t number =
         trace_.skipped.empty() ? channel.sent++ : numbering_.next({comm, channel.dest, tag}, post.time, peers_);
     return SendRecord{comm.value,
-                      trace_.process.value,
                       channel.dest.value,
                       tag,
                       number,
                       static_cast<std::uint32_t>(i),
                       post.call.location.value,
                       post.call.call.value,
-                      post.time.count(),
-                      leave_of(trace_, completion).count(),
                       static_cast<std::uint8_t>(sends.mode(i)),
                       static_cast<std::uint8_t>(wants_reply_(i) ? 1 : 0),
-                      {}};
+                      {},
+                      post.time.count(),
+                      leave_of(trace_, completion).count()};
 }
 
 namespace
@@ -131,7 +130,7 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
         is_outside(replay.trace_of(ProcessId{send.dest}), Ns{send.enter} - uncertainty, leave + uncertainty, post.call);
     return {{{{send.location}, {send.call}}, Ns{send.enter}},
             static_cast<SendMode>(send.mode),
-            link_between(replay.definitions, {send.source}, {send.dest}),
+            link_between(replay.definitions, send.source(replay.definitions), {send.dest}),
             over_before,
             surely_over,
             unaided,
@@ -139,13 +138,13 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
             (is_buffered ? Ns{send.enter} : leave) - uncertainty < receive.called};
 }
 
-ReplyRecord reply_to(const SendRecord& send, const ReceiveTimes& receive)
+ReplyRecord reply_to(const Replay& replay, const SendRecord& send, const ReceiveTimes& receive)
 {
     const rules::Enter& post = receive.post;
     const Ns latest{MatchedReceive::latest_call};
     const Ns called_after =
         receive.called == Ns::max() ? latest : std::clamp(receive.called - post.time, Ns{0}, latest);
-    return {send.source,
+    return {send.source(replay.definitions).value,
             send.index,
             send.dest,
             post.call.location.value,

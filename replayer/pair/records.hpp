@@ -19,16 +19,23 @@ namespace critpath::replayer
 
 /// A send on its way to its receiver.
 struct SendRecord {
-    std::uint32_t comm, source, dest;  // source, dest: processes
+    std::uint32_t comm;
+    std::uint32_t dest;  // process
     std::int32_t tag;
-    std::uint32_t number;  // in its channel
-    std::uint32_t index;   // into ProcessTrace::sends of the source
-    std::uint32_t location, call;
-    std::int64_t enter, leave;
+    std::uint32_t number;          // in its channel
+    std::uint32_t index;           // into ProcessTrace::sends of the source
+    std::uint32_t location, call;  // of the post
     std::uint8_t mode, wants_reply;
-    std::uint8_t padding[6];
+    std::uint8_t padding[2];
+    std::int64_t enter, leave;
+
+    /// The process that sends.
+    [[nodiscard]] model::ProcessId source(const model::Definitions& definitions) const
+    {
+        return definitions.locations[location].process;
+    }
 };
-static_assert(sizeof(SendRecord) <= 64, "small enough for every MPI to send it eagerly");
+static_assert(sizeof(SendRecord) == 48, "a window has very many; and small enough for every MPI to send it eagerly");
 
 /// The answer to a SendRecord that wants one.
 struct ReplyRecord {
@@ -85,7 +92,7 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
                          const ReceiveTimes& receive);
 
 /// The answer of that receive, and what the sender learns from it.
-ReplyRecord reply_to(const SendRecord& send, const ReceiveTimes& receive);
+ReplyRecord reply_to(const Replay& replay, const SendRecord& send, const ReceiveTimes& receive);
 MatchedReceive matched_receive(const Replay& replay, const ReplyRecord& reply);
 
 }  // namespace critpath::replayer

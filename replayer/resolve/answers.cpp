@@ -49,7 +49,8 @@ model::Confidence confidence_of(const rules::Predecessor& predecessor)
 ProcessAnswers::ProcessAnswers(const Replay& replay, std::size_t process) : trace_(replay.processes[process])
 {
     for (const model::LocationTrace& location : trace_.locations)
-        locations_.push_back({{}, std::vector<Through>(location.calls.size())});
+        locations_.push_back(
+            {JumpTable(replay.definitions.locations.size()), std::vector<Through>(location.calls.size())});
 }
 
 void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predecessor)

@@ -20,7 +20,7 @@ namespace critpath::replayer
 
 /// What the calls of one process may have waited for besides blocking collectives.
 struct Awaited {
-    const ProcessPairs& pairs;
+    ProcessPairs& pairs;  // what is known of receives goes as they are passed
     const ProcessWindows& windows;
     std::span<const CompletedCollective> collectives;
 };

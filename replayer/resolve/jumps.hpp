@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the jumps of the path as data: Jump is what one looks like and what travels, JumpTable keeps those of a location
-// in 20 bytes each, and JumpList is how a walk sees either.
+// in 16 bytes each, and JumpList is how a walk sees either.
 #pragma once
 
 #include "analysis/model/dictionary.hpp"
@@ -12,6 +12,7 @@
 #include "replayer/order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -43,17 +44,28 @@ struct KnownJump : Jump {
 class JumpTable
 {
 public:
+    JumpTable() = default;
+    /// `locations`: of the trace.
+    explicit JumpTable(std::size_t locations)
+        : location_bits_(std::clamp(static_cast<unsigned>(std::bit_width(locations)), 1U, 31U))
+    {
+    }
+
     /// `jump` without its context.
     void add(const KnownJump& jump)
     {
         const model::Ns back = jump.leave - jump.to_enter;
+        const std::uint32_t location = jump.to.location.value;
         const std::uint32_t message = messages_.add({jump.bytes, jump.peer, jump.kind, jump.confidence, jump.sends});
-        if (model::Ns{0} <= back && back < model::Ns{far}) {
-            added_.push_back({jump.to, jump.call.call.value, static_cast<std::uint32_t>(back.count()), message});
+        Entry entry{jump.to.call.value, jump.call.call.value, far, static_cast<std::uint32_t>(far_ones_.size())};
+        const bool is_near = model::Ns{0} <= back && back < model::Ns{far};
+        if (is_near && location >> location_bits_ == 0 && message < 1U << (32 - location_bits_)) {
+            entry.back = static_cast<std::uint32_t>(back.count());
+            entry.what = message << location_bits_ | location;
         } else {
-            added_.push_back({jump.to, jump.call.call.value, far, static_cast<std::uint32_t>(far_ones_.size())});
-            far_ones_.push_back({back, message});
+            far_ones_.push_back({back, message, location});
         }
+        added_.push_back(entry);
     }
 
     /// By call; before that, nothing can be found, and behind it, nothing added. Of several of one call, the one that
@@ -62,7 +74,7 @@ public:
     {
         entries_ = added_.take();
         // Who adds jumps does it mostly in order, one after the other.
-        sort_runs(entries_, [this](const Entry& e) { return std::tuple(e.call, -back(e), e.to); });
+        sort_runs(entries_, [this](const Entry& e) { return std::tuple(e.call, -back(e), to(e)); });
         const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
         const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
         entries_.erase(entries_.begin(), kept.base());
@@ -79,7 +91,7 @@ public:
     {
         const Entry& e = entries_[i];
         const model::Ns leave = location.calls.leave(e.call);
-        return {{location.location, {e.call}}, leave, e.to, leave - back(e)};
+        return {{location.location, {e.call}}, leave, to(e), leave - back(e)};
     }
     [[nodiscard]] KnownJump known(std::size_t i, const model::LocationTrace& location) const
     {
@@ -110,29 +122,38 @@ private:
             return static_cast<std::size_t>((m.bytes * odd ^ rest) * odd >> 32);
         }
     };
-    /// Nearly all jumps lead back over less than four seconds. Of others, an entry says where to find how far.
+    /// Nearly all jumps lead back over less than four seconds, and there are few messages that differ. Of other jumps,
+    /// an entry says where the rest is.
     static constexpr std::uint32_t far = ~0U;
     struct Entry {
-        model::CallRef to;
+        std::uint32_t to_call;
         std::uint32_t call;
-        std::uint32_t back;     // ns from the enter of `to` until the leave of `call`; or far
-        std::uint32_t message;  // in messages_; or if it is far, in far_ones_
+        std::uint32_t back;  // ns from the enter of `to_call` until the leave of `call`; or far
+        std::uint32_t what;  // the location of `to_call` in the lower location_bits_, above that which one of
+                             // messages_; or if it is far, which one of far_ones_
     };
-    static_assert(sizeof(Entry) == 20);
+    static_assert(sizeof(Entry) == 16);
     struct Far {
         model::Ns back;
         std::uint32_t message;
+        std::uint32_t location;
     };
 
     [[nodiscard]] model::Ns back(const Entry& e) const
     {
-        return e.back != far ? model::Ns{e.back} : far_ones_[e.message].back;
+        return e.back != far ? model::Ns{e.back} : far_ones_[e.what].back;
     }
     [[nodiscard]] std::uint32_t message(const Entry& e) const
     {
-        return e.back != far ? e.message : far_ones_[e.message].message;
+        return e.back != far ? e.what >> location_bits_ : far_ones_[e.what].message;
+    }
+    [[nodiscard]] model::CallRef to(const Entry& e) const
+    {
+        const std::uint32_t near = e.what & ((1U << location_bits_) - 1);
+        return {{e.back != far ? near : far_ones_[e.what].location}, {e.to_call}};
     }
 
+    unsigned location_bits_ = 16;
     GrowingList<Entry> added_;    // until they are sorted: an array that doubles has three times the room, for a moment
     std::vector<Entry> entries_;  // sorted
     std::vector<Far> far_ones_;
@@ -151,20 +172,50 @@ public:
             pieces_.emplace_back().reserve(std::min(piece, expected - begin));
     }
 
-    void push_back(const Jump& jump) { pieces_[size_++ >> shift_].push_back(jump); }
+    void push_back(const Jump& jump)
+    {
+        location_ = jump.call.location;
+        const model::Ns back = jump.leave - jump.to_enter;
+        const bool is_near = model::Ns{0} <= back && back < model::Ns{far};
+        const auto said =
+            static_cast<std::uint32_t>(is_near ? static_cast<std::size_t>(back.count()) : far_ones_.size());
+        if (!is_near)
+            far_ones_.push_back(back);
+        pieces_[size_++ >> shift_].push_back({jump.leave, jump.to, jump.call.call.value, is_near ? said : far | said});
+    }
     [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] const Jump& operator[](std::size_t i) const
+    [[nodiscard]] std::uint32_t call(std::size_t i) const { return entry(i).call; }
+    [[nodiscard]] model::Ns leave(std::size_t i) const { return entry(i).leave; }
+    [[nodiscard]] Jump operator[](std::size_t i) const
+    {
+        const Entry& e = entry(i);
+        const model::Ns back = e.back < far ? model::Ns{e.back} : far_ones_[e.back - far];
+        return {{location_, {e.call}}, e.leave, e.to, e.leave - back};
+    }
+
+private:
+    static constexpr std::uint32_t far = 1U << 31;
+    struct Entry {
+        model::Ns leave;
+        model::CallRef to;
+        std::uint32_t call;
+        std::uint32_t back;  // ns from the enter of `to` until the leave; or, from `far` on, which one of far_ones_
+    };
+    static_assert(sizeof(Entry) == 24);
+
+    [[nodiscard]] const Entry& entry(std::size_t i) const
     {
         return pieces_[i >> shift_][i & ((std::size_t{1} << shift_) - 1)];
     }
 
-private:
     // Of many locations with a few jumps each, those of one would not fit into what other small arrays have left; a
-    // piece of 2 KiB does. Pieces of 256 KiB are paged (paged_memory.hpp), and fit into what messages have left.
+    // piece of 1.5 KiB does. Pieces of 192 KiB are paged (paged_memory.hpp), and fit into what messages have left.
     static constexpr std::size_t few = std::size_t{1} << 14;
     static constexpr unsigned small = 6, large = 13;
 
-    std::vector<std::vector<Jump>> pieces_;
+    model::LocationId location_;
+    std::vector<std::vector<Entry>> pieces_;
+    std::vector<model::Ns> far_ones_;
     unsigned shift_ = small;  // so many bits of the number of a jump say which one of a piece it is
     std::size_t size_ = 0;
 };
@@ -189,11 +240,11 @@ public:
     }
     [[nodiscard]] std::uint32_t call(std::size_t i) const
     {
-        return table_ != nullptr ? table_->call(i) : (*arrived_)[i].call.call.value;
+        return table_ != nullptr ? table_->call(i) : arrived_->call(i);
     }
     [[nodiscard]] model::Ns leave(std::size_t i) const
     {
-        return table_ != nullptr ? location_->calls.leave(table_->call(i)) : (*arrived_)[i].leave;
+        return table_ != nullptr ? location_->calls.leave(table_->call(i)) : arrived_->leave(i);
     }
 
     /// How many jumps are of calls before this one; and have left by this time. Fast if the answer is about `near`.

@@ -47,8 +47,10 @@ public:
 
     void run()
     {
-        for (std::uint32_t call = next_call(); call != no_call; call = next_call())
+        for (std::uint32_t call = next_call(); call != no_call; call = next_call()) {
             resolve(call);
+            pairs_.of_receive.forget(receives_.passed());  // jumps take the room
+        }
     }
 
 private:
@@ -385,7 +387,7 @@ private:
     const Replay& replay_;
     std::size_t process_;
     const model::ProcessTrace& trace_;
-    const ProcessPairs& pairs_;
+    ProcessPairs& pairs_;
     const ProcessWindows& windows_;
     std::span<const CompletedCollective> collectives_;
     const rules::Calibration& calibration_;

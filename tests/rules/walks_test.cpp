@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the walk in parts stands on: the moments that no path can pass by, and which way to walk is chosen.
+//
+// And how jumps, and the sends that receives got, are kept: what is unusual about one must not be lost.
+#include "replayer/pair/pair.hpp"
 #include "replayer/restore/tiers.hpp"
 #include "tests/builder/replayed.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -121,6 +127,122 @@ TEST(Jumps, ArriveInPiecesOfAnySize)
             right += jumps[i].call.call.value == i && jumps[i].to.call.value == 2 * i ? 1 : 0;
         EXPECT_EQ(right, number);
     }
+}
+
+/// Mostly near, and sometimes at the borders of what fits, or far in the past or the future.
+model::Ns some_distance(std::mt19937_64& random)
+{
+    constexpr std::int64_t borders[] = {0,
+                                        1,
+                                        -1,
+                                        (std::int64_t{1} << 31) - 1,
+                                        std::int64_t{1} << 31,
+                                        (std::int64_t{1} << 32) - 2,
+                                        (std::int64_t{1} << 32) - 1,
+                                        std::int64_t{1} << 32,
+                                        -(std::int64_t{1} << 40),
+                                        std::int64_t{1} << 50};
+    const std::uint64_t choice = random() % 40;
+    return model::Ns{choice < std::size(borders) ? borders[choice] : static_cast<std::int64_t>(random() % 1'000'000)};
+}
+
+TEST(Jumps, ArriveAsTheyAreHoweverFarTheyLead)
+{
+    std::mt19937_64 random(1);
+    std::vector<replayer::Jump> sent;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        const model::Ns leave{1'000'000'000LL * i};
+        sent.push_back({{{7}, {i}}, leave, {{i % 3}, {i / 2}}, leave - some_distance(random)});
+    }
+    replayer::ArrivedJumps jumps(sent.size());
+    for (const replayer::Jump& jump : sent)
+        jumps.push_back(jump);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        EXPECT_EQ(jumps[i].call, sent[i].call) << i;
+        EXPECT_EQ(jumps[i].leave, sent[i].leave) << i;
+        EXPECT_EQ(jumps[i].to, sent[i].to) << i;
+        EXPECT_EQ(jumps[i].to_enter, sent[i].to_enter) << i;
+    }
+}
+
+TEST(Jumps, AreKeptWhateverTheyAreLike)
+{
+    std::mt19937_64 random(1);
+    // Of a trace with few locations, one with so many that few messages differ, and one with more than it says.
+    for (const std::size_t locations : {std::size_t{2}, std::size_t{1} << 24, std::size_t{1}}) {
+        model::LocationTrace trace;
+        trace.location = {1};
+        replayer::JumpTable table(locations);
+        std::vector<replayer::KnownJump> added;
+        for (std::uint32_t i = 0; i < 1000; ++i) {
+            const model::Ns leave{1'000'000'000LL * (i + 1)};
+            trace.calls.add(leave - model::Ns{10}, leave, {3});
+            const std::uint32_t to = i % 5 == 0 && locations != 2 ? 123'456 : i % 2;
+            const model::CallRef here{{1}, {i}}, there{{to}, {i / 2}};
+            const replayer::Jump jump{here, leave, there, leave - some_distance(random)};
+            const auto kind = i % 7 == 0 ? model::SegmentKind::Collective : model::SegmentKind::Transfer;
+            const auto confidence = i % 11 == 0 ? model::Confidence::Low : model::Confidence::Full;
+            added.push_back({jump, std::uint64_t{i} << 20, {3}, kind, confidence, {i % 4}, i % 2 == 0});
+            table.add(added.back());
+        }
+        table.sort();
+        ASSERT_EQ(table.size(), added.size());
+        for (std::size_t i = 0; i < added.size(); ++i) {
+            const replayer::KnownJump jump = table.known(i, trace);
+            EXPECT_EQ(jump.call, added[i].call) << i;
+            EXPECT_EQ(jump.leave, added[i].leave) << i;
+            EXPECT_EQ(jump.to, added[i].to) << i;
+            EXPECT_EQ(jump.to_enter, added[i].to_enter) << i;
+            EXPECT_EQ(jump.bytes, added[i].bytes) << i;
+            EXPECT_EQ(jump.context, added[i].context) << i;
+            EXPECT_EQ(jump.kind, added[i].kind) << i;
+            EXPECT_EQ(jump.confidence, added[i].confidence) << i;
+            EXPECT_EQ(jump.peer, added[i].peer) << i;
+            EXPECT_EQ(jump.sends, added[i].sends) << i;
+        }
+    }
+}
+
+TEST(MatchedSends, AreKeptWhateverTheyAreLike)
+{
+    std::mt19937_64 random(1);
+    constexpr std::uint32_t number = 20'000;
+    replayer::MatchedSends sends(number);
+    std::vector<replayer::MatchedSend> matched(number);
+    std::vector<std::uint32_t> order(number);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::shuffle(order, random);
+    for (const std::uint32_t i : order) {
+        if (i % 10 == 0)
+            continue;  // it gets no message
+        const unsigned proof = i % 4;
+        matched[i] = {{{{i % 100}, {i}}, model::Ns{1'000'000LL * i} - some_distance(random)},
+                      static_cast<functions::SendMode>(i % 5),
+                      static_cast<replayer::rules::Link>(i % 2),
+                      proof >= 1,
+                      proof >= 2,
+                      proof >= 3,
+                      i % 3 == 0,
+                      i % 7 == 0};
+        sends.set(i, matched[i]);
+    }
+    for (std::uint32_t i = 0; i < number; ++i) {
+        sends.forget(i);  // these are not asked for any more
+        ASSERT_EQ(sends.has(i), i % 10 != 0) << i;
+        if (i % 10 == 0)
+            continue;
+        const replayer::MatchedSend send = sends[i];
+        EXPECT_EQ(send.post.call, matched[i].post.call) << i;
+        EXPECT_EQ(send.post.time, matched[i].post.time) << i;
+        EXPECT_EQ(send.mode, matched[i].mode) << i;
+        EXPECT_EQ(send.link, matched[i].link) << i;
+        EXPECT_EQ(send.over_before, matched[i].over_before) << i;
+        EXPECT_EQ(send.surely_over, matched[i].surely_over) << i;
+        EXPECT_EQ(send.unaided, matched[i].unaided) << i;
+        EXPECT_EQ(send.within_clocks, matched[i].within_clocks) << i;
+        EXPECT_EQ(send.there_at_call, matched[i].there_at_call) << i;
+    }
+    EXPECT_EQ(sends.size(), number);
 }
 
 TEST(Jumps, AreFoundFromWhereverTheSearchBegins)
