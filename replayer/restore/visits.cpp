@@ -3,6 +3,7 @@
 #include "replayer/restore/visits.hpp"
 
 #include "replayer/exchange.hpp"
+#include "replayer/order.hpp"
 #include "replayer/restore/cut.hpp"
 #include "replayer/restore/find_visits.hpp"
 
@@ -42,7 +43,7 @@ public:
         const std::vector<Piece> visited = replayer::exchange(replay_.comm, visited_).items;
         for (const Piece& piece : visited)
             result.push_back(piece);
-        std::ranges::stable_sort(result, {}, [](const Piece& piece) { return std::tuple(piece.begin, piece.end); });
+        sort_runs(result, [](const Piece& piece) { return std::tuple(piece.begin, piece.end); });
         path_.pieces = std::move(result);
         MPI_Allreduce(MPI_IN_PLACE, &hops_, 1, MPI_UINT64_T, MPI_SUM, replay_.comm);
         path_.hops += hops_;
