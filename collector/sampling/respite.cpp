@@ -96,6 +96,7 @@ void end(const State& state, Slot& slot, std::uint64_t time)
 void switches_too_often(const State& state, Slot& slot, bool in_debt)
 {
     if (!slot.watch.missed.exchange(false) && in_debt) {
+        slot.account.rest_begins();
         begin(state, slot, Mode::Resting);
     } else if (slot.watch.is_in_wait() && slot.account.charge_respite(now(state))) {
         begin(state, slot, Mode::Waiting);
@@ -134,7 +135,8 @@ void keep_records(const State& state, Slot& slot)
 
 void take_records(const State& state, Slot& slot)
 {
-    const bool in_debt = slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) > 0;
+    const bool in_debt =
+        slot.account.relapses > 0 || (slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) > 0);
     if (charge(state, slot, enough_switches) && !is_resting(slot) && !state.paused) {
         switches_too_often(state, slot, in_debt);
     }
@@ -166,10 +168,11 @@ void end_own_rest(const State& state, Slot& slot)
 bool end_rest_early(const State& state, Slot& slot)
 {
     const std::uint64_t time = now(state);
-    if (slot.watch.mode.load() != Mode::Resting || !slot.account.is_ready_for_waits(time) ||
+    if (slot.watch.mode.load() != Mode::Resting || !slot.account.may_go_on(time) ||
         !slot.account.charge_respite(time)) {
         return false;
     }
+    slot.account.went_on = true;
     end(state, slot, time);
     return true;
 }

@@ -275,6 +275,35 @@ void play_short_waits(Subject& subject)
     subject.finish();
 }
 
+/// As in short waits, but now and then one of the threads works while the other one waits, which then says that it goes
+/// on after a long wait.
+void play_uneven_waits(Subject& subject)
+{
+    constexpr std::uint64_t long_wait = 100'000;
+    constexpr int short_waits = 20;
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::Sampled, [] {
+        for (int i = 0; i < short_waits; ++i) {
+            sched_yield();
+        }
+        repeat_for(2 * long_wait, [] {});
+    });
+    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
+    subject.facts["yields"] = repeat_for(1'000'000'000, [] {
+        const std::uint64_t since = clock_ns(CLOCK_MONOTONIC_RAW);
+        sampling::wait_begins();
+        sampling::gives_way();
+        sched_yield();
+        sampling::wait_ends();
+        if (clock_ns(CLOCK_MONOTONIC_RAW) - since > long_wait) {
+            sampling::work_begins();
+        }
+    });
+    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
+    other.end();
+    subject.finish();
+}
+
 /// Waits for 5 ms; how often it gave way meanwhile.
 std::uint64_t wait_5_ms()
 {
@@ -423,6 +452,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"storm_alone", play_storm_alone},
         {"waits", play_waits},
         {"short_waits", play_short_waits},
+        {"uneven_waits", play_uneven_waits},
         {"given_up", play_given_up},
     };
 }

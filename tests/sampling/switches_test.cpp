@@ -188,17 +188,45 @@ TEST(Account, WhatIsTooMuchIsOwed)
 TEST(Account, RespitesInWaitsAreBoundedLikeSwitches)
 {
     Account account{};
-    ASSERT_TRUE(account.is_ready_for_waits(0));
+    ASSERT_TRUE(account.may_go_on(0));
     std::uint64_t respites = 0;
     for (std::uint64_t time = 0; time < second; time += 10'000) {
         respites += account.charge_respite(time) ? 1 : 0;
     }
-    EXPECT_FALSE(account.is_ready_for_waits(second));
+    EXPECT_FALSE(account.may_go_on(second));
     EXPECT_NEAR(static_cast<double>(respites * ns_a_respite),
                 static_cast<double>(second + most_debt) / part_for_switches, ns_a_respite);
-    EXPECT_TRUE(account.is_ready_for_waits(second + most_debt / 2));
+    EXPECT_TRUE(account.may_go_on(second + most_debt / 2));
     EXPECT_FALSE(account.charge_switches(0, second, 2 * second));
     EXPECT_EQ(account.debt(2 * second), 0U);
+}
+
+TEST(Account, WhoRelapsesRestsForLonger)
+{
+    constexpr std::uint64_t too_many = 2 * second / ns_needed;
+    Account account{};
+    account.charge_switches(too_many, 0, second);
+    account.rest_begins();
+    EXPECT_TRUE(account.may_go_on(second)) << "at once, for the first time";
+    std::uint64_t time = second, last_rest = 0;
+    for (int relapse = 0; relapse < 3; ++relapse) {
+        account.went_on = true;
+        account.charge_switches(too_many, time, time);
+        EXPECT_EQ(account.debt(time), most_for_switches << relapse);
+        account.rest_begins();
+        std::uint64_t rest = 0;
+        while (!account.may_go_on(time + rest)) {
+            rest += 1'000'000;
+        }
+        EXPECT_GT(rest, last_rest);
+        last_rest = rest;
+        time += rest;
+    }
+    EXPECT_GT(last_rest, 3 * most_for_switches);
+    time += 2 * most_for_switches + 1;  // all is paid, and has been for long
+    account.charge_switches(too_many, time, time);
+    account.rest_begins();
+    EXPECT_TRUE(account.may_go_on(time)) << "as for the first time";
 }
 
 TEST_F(Respites, ThreadsThatSwitchTooOftenGetARespite)
@@ -230,6 +258,12 @@ TEST_F(Respites, ThreadsThatSwitchTooOftenGetARespite)
 TEST_F(Respites, ManyShortWaitsAreSwitchesLikeOthers)
 {
     PLAY_OR_SKIP("short_waits");
+    expect_few_switches(files["7.0.samples"]);
+}
+
+TEST_F(Respites, LongWaitsAmongShortOnesEndNoRespiteThatIsNeeded)
+{
+    PLAY_OR_SKIP("uneven_waits");
     expect_few_switches(files["7.0.samples"]);
 }
 
