@@ -119,6 +119,8 @@ void KernelEvents::count(const OffInterval& off, bool is_rest)
 {
     (off.preempted ? totals_.preempted_ns : totals_.blocked_ns) += off.end - off.begin;
     (off.preempted ? totals_.preemptions : totals_.blocks) += is_rest ? 0 : 1;
+    totals_.woken_ns += off.woken ? off.end - off.begin : 0;
+    totals_.wake_ups += off.woken && !is_rest ? 1 : 0;
     totals_.migrations += off.migrated ? 1 : 0;
 }
 

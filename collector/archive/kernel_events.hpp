@@ -22,6 +22,7 @@ inline constexpr std::uint64_t largest_bridge = 5'000;  // ns
 /// Exact, whatever was bridged.
 struct OffTotals {
     std::uint64_t preempted_ns = 0, preemptions = 0;
+    std::uint64_t woken_ns = 0, wake_ups = 0;  // of these, behind being blocked
     std::uint64_t blocked_ns = 0, blocks = 0;
     std::uint64_t migrations = 0;
     std::uint64_t bridged_ns = 0, bridges = 0;  // running that lies within intervals

@@ -23,6 +23,7 @@ struct OffInterval {
     bool migrated = false;                   // that is another one than before
     std::uint32_t found_in = nowhere;        // the context in which it was found blocked,
     WaitsFor waits_for = WaitsFor::Unknown;  // and what for
+    bool woken = false;                      // preempted, one says, but it was blocked before (run_delays.hpp)
 
     static constexpr std::uint32_t nowhere = 0xffffffff;  // it was not looked for
 };

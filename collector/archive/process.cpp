@@ -3,6 +3,7 @@
 #include "collector/archive/process.hpp"
 
 #include "collector/archive/first_samples.hpp"
+#include "collector/archive/run_delays.hpp"
 #include "collector/archive/sample_reader.hpp"
 #include "formats/otf2/definitions.hpp"
 #include "formats/otf2/function_map.hpp"
@@ -105,6 +106,7 @@ public:
     void on(const RawSample& sample) override
     {
         off_.on(sample);
+        run_delays_.on_time(sample.time);
         if (sample.time <= end_) {
             CallChain chain = unwinder_.chain(sample, registers_);
             chain.is_whole |= !has_callers_;  // as it was asked for
@@ -117,7 +119,11 @@ public:
                                        std::exchange(rested_, false)});
         }
     }
-    void on(const RawSwitch& change) override { off_.on(change); }
+    void on(const RawSwitch& change) override
+    {
+        off_.on(change);
+        run_delays_.on_time(change.time);
+    }
     void on(const RawRespite& change) override
     {
         rested_ = true;
@@ -140,7 +146,12 @@ public:
                               waits_for(blocked.system_call, blocked.is_timed)});
         }
     }
-    void on_gap() override { off_.on_gap(); }
+    void on(const RawRunDelay& delay) override { run_delays_.on(delay); }
+    void on_gap() override
+    {
+        off_.on_gap();
+        run_delays_.on_gap();
+    }
 
     // When all are there, in the order in which they came.
     void weigh()
@@ -154,7 +165,7 @@ public:
     std::vector<OffInterval> off(std::uint64_t thread_end)
     {
         end_respite(thread_end);
-        std::vector<OffInterval> intervals = off_.finish(thread_end);
+        std::vector<OffInterval> intervals = run_delays_.divide(off_.finish(thread_end));
         std::erase_if(intervals, [this](const OffInterval& off) { return off.begin >= end_; });
         for (OffInterval& off : intervals) {
             off.end = std::min(off.end, end_);
@@ -216,6 +227,7 @@ private:
     std::optional<RawRespite> respite_;  // that has begun
     bool rested_ = false;                // since the last sample
     OffProcessor off_;
+    RunDelays run_delays_;
     std::vector<Found> found_;
 };
 

@@ -25,6 +25,7 @@ void add_kernel_counts(otf2::LocationDefinition& location, const OffTotals& off,
 {
     const std::pair<const char*, std::uint64_t> counts[] = {
         {"preempted_ns", off.preempted_ns}, {"preemptions", off.preemptions},
+        {"woken_ns", off.woken_ns},         {"wake_ups", off.wake_ups},
         {"blocked_ns", off.blocked_ns},     {"blocks", off.blocks},
         {"bridged_ns", off.bridged_ns},     {"bridges", off.bridges},
         {"migrations", off.migrations},     {"page_faults", sampling.page_faults},
@@ -53,6 +54,9 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
     } else if (!otf2::is_time_event(sampling.event) && sampling.counted > 0) {
         location.numbers["ns_per_count"] =
             static_cast<double>(sampling.time_running) / static_cast<double>(sampling.counted);
+    }
+    if (!data.generator.is_zero() && sampling.run_delay == 0 && std::string_view(sampling.event) != "cpu-timer") {
+        location.counts["no_run_delay"] = 1;
     }
     if (!data.events.missing.empty()) {
         location.texts["no_events"] = fmt::format("{}", fmt::join(data.events.missing, ","));

@@ -212,7 +212,7 @@ bool is_known(std::uint32_t type)
 {
     constexpr std::uint32_t most_of_kernel = 128;  // more than there are, for kernels to come
     return (type != 0 && type < most_of_kernel) || type == spool::RespiteRecord::number ||
-           type == spool::BlockedRecord::number;
+           type == spool::BlockedRecord::number || type == spool::RunDelayRecord::number;
 }
 
 // Nothing if it has none.
@@ -231,6 +231,8 @@ std::optional<std::uint64_t> time_of(const perf_event_header& header, std::span<
         return word_at(body, 0);
     case spool::BlockedRecord::number:
         return word_at(body, 0);
+    case spool::RunDelayRecord::number:
+        return word_at(body, 1);
     default:
         return std::nullopt;
     }
@@ -306,6 +308,8 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
             } else {
                 stacks.lose();
             }
+        } else if (header.type == spool::RunDelayRecord::number && body.size() >= 3 * sizeof(std::uint64_t)) {
+            handler.on(RawRunDelay{word_at(body, 0) + offset, word_at(body, 1) + offset, word_at(body, 2)});
         } else if (header.type == PERF_RECORD_LOST) {
             lose(word_at(body, 1));  // id, lost
         } else if (header.type == PERF_RECORD_LOST_SAMPLES) {

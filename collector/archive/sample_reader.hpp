@@ -56,6 +56,12 @@ struct RawBlocked {
     RawStack stack;  // of the registers only these two: spool::BlockedRecord::registers
 };
 
+/// How long the thread waited for processors (spool::RunDelayRecord).
+struct RawRunDelay {
+    std::uint64_t since = 0, until = 0;  // ns
+    std::uint64_t waited = 0;
+};
+
 /// Takes what read_samples() finds.
 class SampleHandler
 {
@@ -65,12 +71,13 @@ public:
     virtual void on(const RawSwitch& change) = 0;
     virtual void on(const RawRespite& change) = 0;
     virtual void on(const RawBlocked& blocked) = 0;
+    virtual void on(const RawRunDelay& delay) = 0;
     /// Here the kernel dropped records.
     virtual void on_gap() = 0;
 };
 
-/// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to
-/// their times; the chains point into the records. Ends where a record makes no sense. Returns the number of
+/// Hands out the samples, switches and records of our own in `records`, in the order of the file, with `time_offset`
+/// added to their times; the chains point into the records. Ends where a record makes no sense. Returns the number of
 /// samples that the kernel says it dropped, or that are damaged.
 std::uint64_t read_samples(std::span<const std::byte> records, const spool::SampleFormat& format,
                            std::int64_t time_offset, SampleHandler& handler);

@@ -27,6 +27,7 @@ constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that w
 constexpr std::uint64_t least_blocked = ns_per_ms / 50;   // for less, nobody asks where
 // At a time: starting threads wait meanwhile, and where there are very many, some of their waits tell of the others.
 constexpr std::uint32_t most_looks = 16;
+constexpr std::uint32_t most_readings = 64;  // what each takes is a tenth of that
 
 /// What the kernel says of a thread that is blocked (proc(5), /proc/pid/syscall).
 struct Place {
@@ -142,10 +143,10 @@ void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
     append_record(slot.file, state.choice, &copy, bytes);
 }
 
-bool may_look(const State& state, const Slot& slot)
+bool is_recorded(const State& state, const Slot& slot)
 {
     return slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.control != nullptr &&
-           !state.choice.timer && !is_resting(slot) && !slot.watch.is_in_wait();
+           !state.choice.timer && !is_resting(slot);
 }
 
 }  // namespace
@@ -172,23 +173,24 @@ void look_at_blocked(State& state)
         state.last_blocked = time;  // of short runs, too, enough is to be known
     }
     const std::uint32_t used = state.paused ? 0 : state.used.load(std::memory_order_acquire);
-    std::uint32_t looks = 0;
-    for (std::uint32_t i = 0; i < used && looks < most_looks; ++i) {
-        const std::uint32_t turn = (state.next_slot + i) % used;
-        Slot& slot = state.slots[turn];
-        if (!may_look(state, slot)) {
+    std::uint32_t looks = 0, readings = 0, seen = 0;
+    for (; seen < used && looks < most_looks && readings < most_readings; ++seen) {
+        Slot& slot = state.slots[(state.next_slot + seen) % used];
+        if (!is_recorded(state, slot)) {
             continue;
         }
+        readings += measure_run_delay(state, slot) ? 1 : 0;
         const Out out = last_out(slot.event);
-        if (out.time != 0 && out.head != slot.looked_at && time > out.time + state.time_offset + least_blocked) {
+        if (!slot.watch.is_in_wait() && out.time != 0 && out.head != slot.looked_at &&
+            time > out.time + state.time_offset + least_blocked) {
             slot.looked_at = out.head;
             state.last_blocked = time;
             look(state, slot, out, state.blocked_copy);
             ++looks;
-            if (looks == most_looks) {
-                state.next_slot = turn + 1;
-            }
         }
+    }
+    if (seen < used) {
+        state.next_slot += seen;
     }
     pthread_mutex_unlock(&state.pass_lock);
     const std::uint64_t interval = time - state.last_blocked < forget_after ? look_every : look_rarely;

@@ -39,6 +39,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
         header.samples.stack_bytes = state.choice.stack_bytes;
         header.samples.call_graph = state.choice.call_graph;
         header.samples.precise_ip = state.choice.precise_ip;
+        header.samples.run_delay = slot.run_delay.is_told ? 1 : 0;
         header.samples.counted_events = slot.counted_events;
         for (std::uint32_t i = 0; i < state.choice.followers; ++i) {
             std::strncpy(header.samples.events[i], event_names[state.choice.follower[i]].name,
@@ -81,11 +82,13 @@ void close_slot(State& state, Slot& slot)
         disable_event(slot.event);
         end_respite(state, slot);
         keep_records(state, slot);
+        keep_run_delay(state, slot);
         slot.count = read_count(slot.event);
         slot.timer_stopped = slot.event.is_timer ? has_stopped(slot.event) : slot.spent;
         close_event(slot.event);
     }
     close_system_call(slot);
+    close_run_delay(slot);
     open_slot_file(state, slot);
     const bool waits_for_finish = is_to_be_found(slot.file) && state.stage.load() == Stage::Running;
     if (!slot.file_tried || waits_for_finish) {
@@ -136,6 +139,7 @@ void end_slot(const State& state, Slot& slot)
 {
     SlotState expected = SlotState::Active;
     if (slot.state.compare_exchange_strong(expected, SlotState::Ending)) {
+        end_run_delay(state, slot);
         disable_event(slot.event);
         slot.end = now(state);
     }

@@ -72,12 +72,15 @@ void begin(const State& state, Slot& slot, Mode mode)
     // The wait may be over by now, and the thread may have looked at the mode before it was set. But then the kernel
     // has interrupted it since, to disable the event, and what it says of its waits can be seen.
     if (mode == Mode::Waiting && (wait % 2 == 0 || slot.watch.waits.load() != wait)) {
+        forget_run_delay(slot);
         enable(state, slot, now(state));
         return;
     }
     slot.own_rest = false;
+    slot.rest_begin = now(state);
     charge(state, slot, 0);
-    append(state, slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins, now(state) - state.time_offset);
+    append(state, slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins,
+           slot.rest_begin - state.time_offset);
 }
 
 void end(const State& state, Slot& slot, std::uint64_t time)
@@ -89,6 +92,20 @@ void end(const State& state, Slot& slot, std::uint64_t time)
         slot.charged = time;
     }
     enable(state, slot, time);
+}
+
+/// By the thread, which has a processor.
+void end_by_itself(const State& state, Slot& slot, std::uint64_t time)
+{
+    add_rest(slot, time - slot.rest_begin);
+    end(state, slot, time);
+}
+
+/// By somebody else.
+void end_for_it(const State& state, Slot& slot, std::uint64_t time)
+{
+    forget_run_delay(slot);
+    end(state, slot, time);
 }
 
 /// A respite in the wait that there may be; but in debt the thread has had these already, unless it could not begin
@@ -161,7 +178,7 @@ void begin_own_rest(const State& state, Slot& slot)
 void end_own_rest(const State& state, Slot& slot)
 {
     if (slot.watch.mode.load() == Mode::Waiting) {
-        end(state, slot, now(state));
+        end_by_itself(state, slot, now(state));
     }
 }
 
@@ -173,7 +190,7 @@ bool end_rest_early(const State& state, Slot& slot)
         return false;
     }
     slot.account.went_on = true;
-    end(state, slot, time);
+    end_by_itself(state, slot, time);
     return true;
 }
 
@@ -184,7 +201,7 @@ void end_respite(const State& state, Slot& slot)
     const Mode mode = slot.watch.mode.load();
     if ((mode == Mode::Resting && (thread_end != 0 || slot.account.debt(time) == 0)) ||
         (mode == Mode::Waiting && (thread_end != 0 || is_wait_over(slot, time)))) {
-        end(state, slot, time);
+        end_for_it(state, slot, time);
     } else if (mode == Mode::Debt && slot.account.debt(time) == 0) {
         slot.watch.mode.store(Mode::Plain);
     }

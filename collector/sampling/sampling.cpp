@@ -108,6 +108,8 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.name[0] = '\0';
     slot.looked_at = 0;
     slot.system_call = no_descriptor;
+    slot.run_delay = {};
+    slot.run_delay.count = no_descriptor;
     init_file(slot.file);
 }
 
@@ -189,13 +191,16 @@ void refuse_all(State& state, int error)
 }
 
 /// The event of the calling thread, unless recording pauses.
-void enable_own(State& state, const PerfEvent& event)
+void enable_own(State& state, Slot& slot, const PerfEvent& event)
 {
     if (!event.is_open()) {
         return;
     }
     pthread_mutex_lock(&state.pass_lock);  // so that switch_all comes before or after
     if (!state.paused) {
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.id == event.id) {
+            begin_run_delay(state, slot);
+        }
         enable_event(event);
     }
     pthread_mutex_unlock(&state.pass_lock);
@@ -211,9 +216,10 @@ void switch_all(bool on)
     pthread_mutex_lock(&state->pass_lock);  // so that no event is closed meanwhile
     const std::uint32_t used = state->used.load();
     for (std::uint32_t i = 0; i < used && state->paused == on; ++i) {
-        const Slot& slot = state->slots[i];
+        Slot& slot = state->slots[i];
         if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.is_open() &&
             !is_resting(slot)) {
+            forget_run_delay(slot);
             on ? enable_event(slot.event) : disable_event(slot.event);
         }
     }
@@ -299,6 +305,7 @@ void start_thread(int thread)
     slot->counted_events = counted_events(event);
     if (event.is_open() && !event.is_timer) {
         open_system_call(*slot);
+        open_run_delay(*slot);
     }
     own_slot = slot;
     own_watch = event.is_open() && !event.is_timer ? &slot->watch : nullptr;
@@ -308,7 +315,7 @@ void start_thread(int thread)
         end_slot(*state, *slot);
         pass(*state);
     } else {
-        enable_own(*state, event);  // last, so that this function is not sampled
+        enable_own(*state, *slot, event);  // last, so that this function is not sampled
     }
 }
 
@@ -325,6 +332,7 @@ void stop_thread()
     }
     const PerfEvent event = slot->event;
     if (event.is_open()) {
+        end_run_delay(*state, *slot);
         disable_event(event);
     }
     leave_timer();
@@ -428,6 +436,7 @@ void abandon_in_child()
         }
         drop_event(slot.event);
         close_system_call(slot);
+        close_run_delay(slot);
         drop_file(slot.file);
     }
     close_wake(*state);

@@ -9,6 +9,7 @@
 
 #include "collector/sampling/perf_event.hpp"
 #include "collector/sampling/respite.hpp"
+#include "collector/sampling/run_delay.hpp"
 #include "collector/sampling/sample_file.hpp"
 #include "collector/sampling/sampling.hpp"
 
@@ -65,6 +66,7 @@ struct Slot {
     char name[spool::thread_name_size];  // of the thread, once it has ended; empty: not known
     std::uint64_t looked_at;             // as Out::head, when the helper looked where it was blocked
     Descriptor system_call;              // that the thread is in, for that (proc(5), /proc/pid/syscall)
+    RunDelay run_delay;
 };
 
 /// Whose event the helper waits for.

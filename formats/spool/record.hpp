@@ -37,7 +37,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 13;
+inline constexpr std::uint32_t version = 14;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t thread_name_size = 16;
 inline constexpr std::size_t max_counters = 7;
@@ -102,7 +102,7 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
 /// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either. Among these
-/// records there may be some of our own: struct RespiteRecord and BlockedRecord.
+/// records there may be some of our own: struct RespiteRecord, BlockedRecord and RunDelayRecord.
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
@@ -125,8 +125,10 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
-    std::uint32_t timer_stopped;   // 1: its timer was off, or its event closed, before the thread ended (on close)
-    std::uint32_t precise_ip;      // as that of perf_event_attr: how close to its instruction a sample of an event is
+    std::uint32_t timer_stopped;  // 1: its timer was off, or its event closed, before the thread ended (on close)
+    std::uint32_t precise_ip;     // as that of perf_event_attr: how close to its instruction a sample of an event is
+    std::uint32_t run_delay;      // 1: the kernel tells how long the thread waits for processors
+    std::uint32_t padding;
     std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
     char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };
@@ -164,6 +166,19 @@ struct BlockedRecord {
     std::uint64_t instruction;    // likewise
 };
 static_assert(offsetof(BlockedRecord, instruction) == offsetof(BlockedRecord, stack_pointer) + sizeof(std::uint64_t));
+
+/// How long a thread was able to run but had no processor, by the kernel's count: what began with a preemption, and
+/// what began when it was woken, which no switch tells. Likewise. It counts what ended with a processor in (since,
+/// until], all of it. Of times without such a record nothing is known, or it is next to nothing.
+struct RunDelayRecord {
+    static constexpr std::uint32_t number = 0x63700003;
+
+    std::uint32_t type;  // `number`
+    std::uint16_t padding;
+    std::uint16_t size;
+    std::uint64_t since, until;
+    std::uint64_t waited;  // ns; at the least, where it had respites in waits meanwhile
+};
 
 /// Values of Record::peer for collectives that are not a rank. The last two are for inter-communicators.
 enum Root : std::int32_t {

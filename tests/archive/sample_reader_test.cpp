@@ -53,6 +53,10 @@ public:
                                     blocked.is_timed ? "timed call" : "call", blocked.system_call, blocked.since,
                                     blocked.instruction, blocked.stack.bytes.size(), blocked.stack_pointer));
     }
+    void on(const RawRunDelay& delay) override
+    {
+        words.push_back(fmt::format("waited {} from {} to {}", delay.waited, delay.since, delay.until));
+    }
     void on_gap() override { words.emplace_back("gap"); }
 
     std::vector<std::string> words;
@@ -135,6 +139,18 @@ TEST(SampleReader, RespitesAreOurOwnRecords)
     EXPECT_THAT(Listener(builder.bytes(), 5).words,
                 ElementsAre("preempted 15 1", "respite in a wait from 25", "respite to 95", "respite in waits of 7",
                             "respite from 100"));
+}
+
+TEST(SampleReader, WhatTheKernelCountedOfWaitsIsARecordOfOurOwn)
+{
+    SamplesBuilder builder;
+    const spool::RunDelayRecord record = {spool::RunDelayRecord::number, 0, sizeof record, 10, 30, 7};
+    builder.add(&record, sizeof record);
+    EXPECT_THAT(Listener(builder.bytes(), 5).words, ElementsAre("waited 7 from 15 to 35"));
+    const SampleExtent extent = extent_of_samples(builder.bytes(), 5, 35);
+    EXPECT_EQ(extent.records, 1U);
+    EXPECT_FALSE(extent.is_damaged);
+    EXPECT_TRUE(extent_of_samples(builder.bytes(), 5, 34).is_damaged);
 }
 
 constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there
@@ -269,6 +285,7 @@ TEST(SampleReader, OfALineThatIsNotThereTheStackHasWhatItHadBefore)
             void on(const RawSwitch&) override {}
             void on(const RawRespite&) override {}
             void on(const RawBlocked&) override {}
+            void on(const RawRunDelay&) override {}
             void on_gap() override {}
 
         private:

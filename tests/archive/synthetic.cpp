@@ -335,6 +335,7 @@ spool::SpoolHeader sampled(int rank, int thread)
 {
     spool::SpoolHeader header = make_header(rank, ranks, thread);
     std::strcpy(header.samples.event, "cpu-clock");
+    header.samples.run_delay = 1;
     header.samples.period = 1000;
     header.samples.call_graph = spool::CallGraph::FramePointers;
     header.samples.counted_events = 1;

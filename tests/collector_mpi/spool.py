@@ -17,7 +17,7 @@ OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID, GRAPH, STARTED = range(6,
 OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
 SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
-AFTER_SAMPLES = SAMPLES + 32 + 6 * 8 + 2 * 4 + 8 + 2 * 4 + 2 * 8 + 6 * 24
+AFTER_SAMPLES = SAMPLES + 32 + 6 * 8 + 2 * 4 + 8 + 2 * 4 + 3 * 8 + 6 * 24
 CAN_POLL = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status", "MPI_Win_test", "MPI_Parrived")
 
 

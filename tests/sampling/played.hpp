@@ -60,6 +60,7 @@ struct File {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> respites;  // from, to (0: no end)
     std::uint64_t rested = 0;                                       // ns, in waits, as the thread itself says
     std::vector<spool::BlockedRecord> blocked;                      // without its stack
+    std::vector<spool::RunDelayRecord> run_delays;
 
     /// What lies between each out and its in.
     [[nodiscard]] std::vector<Off> off() const
@@ -162,6 +163,10 @@ inline File parse_file(const fs::path& path)
             const char* body = at;
             file.blocked.push_back(take<spool::BlockedRecord>(body));
             EXPECT_GT(take<std::uint64_t>(body), 0U) << "a copy of the stack";
+        }
+        if (header.type == spool::RunDelayRecord::number) {
+            const char* body = at;
+            file.run_delays.push_back(take<spool::RunDelayRecord>(body));
         }
         if (header.type == spool::RespiteRecord::number) {
             const char* body = at;

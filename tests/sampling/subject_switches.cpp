@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -109,6 +110,38 @@ void play_sleeps(Subject& subject)
         subject.facts["sleeps"].push_back({before, clock_ns(CLOCK_MONOTONIC_RAW)});
     }
     subject.finish();
+}
+
+/// What the kernel has counted of the waits of this thread for a processor, ns.
+std::uint64_t run_delay()
+{
+    std::ifstream file("/proc/thread-self/schedstat");
+    std::uint64_t ran = 0, waited = 0;
+    file >> ran >> waited;
+    return waited;
+}
+
+/// Of one processor; [before, after] of each sleep. What the kernel counts of all that is sampled, and of less of it.
+void play_sleeps_beside_others(Subject& subject)
+{
+    pin(allowed_processors().front());
+    const std::uint64_t before_all = run_delay();
+    subject.start();
+    subject.open();
+    const std::uint64_t before = run_delay();
+    Companion one(Companion::Is::NotSampled, [] { burn(0.005); });
+    Companion two(Companion::Is::NotSampled, [] { burn(0.005); });
+    for (int i = 0; i < 60; ++i) {
+        burn(0.002);
+        const std::uint64_t sleep = clock_ns(CLOCK_MONOTONIC_RAW);
+        usleep(10'000);
+        subject.facts["sleeps"].push_back({sleep, clock_ns(CLOCK_MONOTONIC_RAW)});
+    }
+    one.end();
+    two.end();
+    const std::uint64_t after = run_delay();
+    subject.finish();
+    subject.facts["run_delay"] = {after - before, run_delay() - before_all};
 }
 
 /// Sleeps in a function of its own, and in between works. First for longer than the helper lets pass between two looks
@@ -440,6 +473,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
 {
     return {
         {"sleeps", play_sleeps},
+        {"sleeps_beside_others", play_sleeps_beside_others},
         {"blocked", play_blocked},
         {"blocked_in_turn", play_blocked_in_turn},
         {"blocked_for_something", play_blocked_for_something},

@@ -95,6 +95,60 @@ TEST_F(Sampling, ASleepIsBlockedTimeFromItsBeginningToItsEnd)
     }
 }
 
+TEST_F(Sampling, WhatTheKernelCountsOfWaitsForAProcessorIsKept)
+{
+    PLAY_OR_SKIP("sleeps_beside_others");
+    const File& file = files["7.0.samples"];
+    const std::uint64_t least = facts["run_delay"][0], most = facts["run_delay"][1];
+    if (least == 0) {
+        EXPECT_TRUE(file.run_delays.empty());
+        GTEST_SKIP() << "this kernel does not count how long threads wait for a processor";
+    }
+    EXPECT_EQ(file.header.samples.run_delay, 1U);
+    std::uint64_t last = file.header.thread_start, waited = 0;
+    for (const spool::RunDelayRecord& record : file.run_delays) {
+        EXPECT_GE(record.since, last);
+        EXPECT_GT(record.until, record.since);
+        last = record.until;
+        waited += record.waited;
+    }
+    EXPECT_LE(last, file.header.thread_end);
+    EXPECT_LE(waited, most);
+    if (file.respites.empty() && file.rested == 0) {
+        constexpr std::uint64_t most_neglected = 20'000;  // ns, each time that the helper looks
+        const std::uint64_t looks = (file.header.thread_end - file.header.thread_start) / 25'000'000 + 2;
+        EXPECT_GE(waited + looks * most_neglected, least);
+    }
+}
+
+/// What is no preemption is by how much sleeps were too long; at the most, since timers are late as well.
+TEST_F(Sampling, WhoSleepsBesideOthersIsWokenAndWaits)
+{
+    PLAY_OR_SKIP("sleeps_beside_others");
+    const File& file = files["7.0.samples"];
+    const std::vector<Off> off = file.off();
+    const auto& sleeps = facts["sleeps"];
+    const std::uint64_t begin = sleeps.front()[0], end = sleeps.back()[1];
+    std::uint64_t behind_sleeps = 0;
+    for (const spool::RunDelayRecord& record : file.run_delays) {
+        if (record.since < begin || record.until > end) {
+            continue;
+        }
+        std::uint64_t preempted = 0, too_long = 0;
+        for (const Off& o : off) {
+            preempted += o.preempted && o.end > record.since && o.end <= record.until ? o.end - o.begin : 0;
+        }
+        for (const auto& sleep : sleeps) {
+            const std::uint64_t before = sleep[0], after = sleep[1];
+            too_long += after > record.since && before < record.until ? after - before - 10'000'000 : 0;
+        }
+        const std::uint64_t of_clocks = (record.until - record.since) / 100;
+        EXPECT_LE(record.waited, preempted + too_long + of_clocks) << record.since << " to " << record.until;
+        behind_sleeps += record.waited - std::min(record.waited, preempted);
+    }
+    RecordProperty("us_behind_sleeps", static_cast<int>(behind_sleeps / 1000));
+}
+
 TEST_F(Sampling, WhoIsBlockedForLongIsFoundThere)
 {
     PLAY_OR_SKIP("blocked");
