@@ -182,11 +182,12 @@ using otf2::WaitsFor;
 struct OffProcessor {
     Ns begin;
     Ns end;
-    bool preempted;         // it was able to run; else it was blocked
+    bool preempted;         // it was able to run (be it that it was woken); else it was blocked
     bool is_found = false;  // and was found there: `found_in` is no guess
     WaitsFor waits_for = WaitsFor::Unknown;
     bool migrated = false;                   // it came back on another one than it left
     ContextId found_in = ContextId::none();  // outside of MPI, where it was blocked, if that is known
+    bool is_woken = false;                   // preempted, but it was blocked right before, in the same place
 };
 
 struct Sample {
@@ -279,6 +280,14 @@ struct LocationTrace {
     std::vector<RegionChange> user_regions;
     std::vector<LoosePolls> loose_polls;  // ascending
 };
+
+/// When the thread has a processor again: who was woken may still have waited for one.
+inline Ns back_on_processor(const LocationTrace& location, const OffProcessor& off)
+{
+    const auto next = std::ranges::lower_bound(location.off, off.end, {}, &OffProcessor::begin);
+    const bool was_woken = next != location.off.end() && next->is_woken && next->begin == off.end && !off.preempted;
+    return was_woken ? next->end : off.end;
+}
 
 /// In-neighbours of a process in communicators that have a graph topology: ranks, ascending.
 using Graphs = std::map<CommId, std::vector<std::uint32_t>>;

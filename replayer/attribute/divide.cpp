@@ -40,7 +40,7 @@ Pseudo kind_of(const OffProcessor& off)
 ContextId PathDivider::context_of(const LocationTrace& location, const OffProcessor& off, Ns begin, Ns end)
 {
     const ContextId context = surroundings_.of(location, off, begin, end);
-    if (!off.preempted || !context.valid() || !code_.waits_for_team(context))
+    if (!off.preempted || off.is_woken || !context.valid() || !code_.waits_for_team(context))
         return context;
     const Sample* work = work_before(location, begin, code_);
     return work != nullptr ? work->context : context;  // it came to wait after that

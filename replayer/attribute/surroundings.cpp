@@ -36,7 +36,7 @@ const Sample* nearest(const std::vector<const Sample*>& samples, Ns begin, Ns en
 
 ContextId Surroundings::of(const LocationTrace& location, const model::OffProcessor& off, Ns begin, Ns end)
 {
-    const bool preempted = off.preempted;
+    const bool at_any_time = off.preempted && !off.is_woken;
     const model::Calls& calls = location.calls;
     const std::size_t before = model::last_entered(calls, begin);
     const bool is_first = before == calls.size();  // no call is before it,
@@ -61,13 +61,13 @@ ContextId Surroundings::of(const LocationTrace& location, const model::OffProces
         if (is_first || is_last)
             return ContextId::none();
         const Usual& usual = usual_between(location, {calls.context(before), calls.context(after)});
-        if (const Sample* sample = nearest(usual.samples, begin, end); preempted && sample != nullptr)
+        if (const Sample* sample = nearest(usual.samples, begin, end); at_any_time && sample != nullptr)
             return sample->context;
         // Both calls may be made by one function that has returned in between, and is then called again.
         const ContextId wider = tree_.common(of_calls, usual.common);
         return wider.valid() ? wider : of_calls;
     }
-    if (const Sample* sample = nearer(sample_before, sample_behind, begin, end); preempted && sample->context.valid())
+    if (const Sample* sample = nearer(sample_before, sample_behind, begin, end); at_any_time && sample->context.valid())
         return sample->context;
     const ContextId sampled =
         tree_.common(has_before ? sample_before->context : first, has_behind ? sample_behind->context : last);

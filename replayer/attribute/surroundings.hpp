@@ -24,8 +24,9 @@ public:
     /// Where a thread is from `begin` to `end`, in `off`: in a call, or else where it was found, or else in the last
     /// function that its samples before and after it in the same computation have both, or the calls that these have
     /// none to; none() if that is not known. A thread that calls no MPI has one computation.
-    /// Preemption comes at any time: then in the function of the nearest of these samples, since they, too, are where
-    /// the thread was at any time; if there is none, of those between two such calls at other times.
+    /// Preemption comes at any time (but for who was woken): then in the function of the nearest of these samples,
+    /// since they, too, are where the thread was at any time; if there is none, of those between two such calls at
+    /// other times.
     [[nodiscard]] model::ContextId of(const model::LocationTrace& location, const model::OffProcessor& off,
                                       model::Ns begin, model::Ns end);
 

@@ -3,6 +3,7 @@
 #include "replayer/attribute/team.hpp"
 
 #include "formats/otf2/function_map.hpp"
+#include "replayer/pair/lookup.hpp"
 #include "replayer/parents_first.hpp"
 
 #include <algorithm>
@@ -150,7 +151,8 @@ Between calls_around(const LocationTrace& location, Ns time)
 Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off, Ns begin,
                  Ns end, const SampledCode& code)
 {
-    Waiter waiter{trace, location, begin, end, off.end, off.waits_for};
+    const LocationTrace& waiting = trace.locations[local_index(trace, location)];
+    Waiter waiter{trace, location, begin, end, back_on_processor(waiting, off), off.waits_for};
     waiter.all_go_on = otf2::is_for_thread(off.waits_for) && work_of_others(waiter, code).empty();
     waiter.is_preempted = off.preempted;
     return waiter;

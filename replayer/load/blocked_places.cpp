@@ -138,9 +138,16 @@ WaitsFor what_for(const std::vector<const OffProcessor*>& like)
     return is_clear ? like.front()->waits_for : WaitsFor::Unknown;
 }
 
-}  // namespace
+/// Who is woken is where it was blocked.
+void place_woken(std::vector<OffProcessor>& off)
+{
+    for (std::size_t i = 1; i < off.size(); ++i) {
+        if (off[i].is_woken)
+            off[i].found_in = off[i - 1].found_in;
+    }
+}
 
-void place_blocked(LocationTrace& location, bool is_alone)
+void place_found(LocationTrace& location, bool is_alone)
 {
     std::map<Gap, ByLength> found;
     ByLength all;
@@ -166,6 +173,14 @@ void place_blocked(LocationTrace& location, bool is_alone)
             off.waits_for = agreed.about(length);
         }
     });
+}
+
+}  // namespace
+
+void place_blocked(LocationTrace& location, bool is_alone)
+{
+    place_found(location, is_alone);
+    place_woken(location.off);
 }
 
 }  // namespace critpath::replayer::load

@@ -195,7 +195,10 @@ void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
 void EventLoader::leave_processor(Ns now, bool preempted)
 {
     return_to_processor(now);
-    out_.trace.off.push_back({now, now, preempted});
+    auto& off = out_.trace.off;
+    const bool is_woken = preempted && !off.empty() && !off.back().preempted && off.back().end == now;
+    off.push_back({now, now, preempted});
+    off.back().is_woken = is_woken;
     has_processor_ = false;
 }
 

@@ -151,7 +151,7 @@ private:
             const Ns time = worked_until(other, wait);
             if (time <= wait.begin || time < wait.end - most)
                 continue;
-            const Then then = what_then(other, time, wait);
+            const Then then = what_then(other, time, wait, back_on_processor(waiter, wait));
             if (then != Then::Polls)
                 candidates.push_back({&other, time, then == Then::Stops, last_guess(other, wait.begin, time)});
         }
@@ -210,7 +210,7 @@ private:
                 is_found = false;
             }
             const auto behind = std::ranges::lower_bound(other.off, time, {}, &OffProcessor::begin);
-            if (behind != other.off.begin() && ((behind - 1)->end >= time || was_woken(*(behind - 1), time))) {
+            if (behind != other.off.begin() && ((behind - 1)->end >= time || was_woken(other, behind - 1, time))) {
                 time = (behind - 1)->begin;
                 is_found = false;
             }
@@ -219,9 +219,10 @@ private:
     }
 
     /// A moment ago, by another thread: by the one that woke the waiter, most likely.
-    static bool was_woken(const OffProcessor& off, Ns time)
+    static bool was_woken(const LocationTrace& other, std::vector<OffProcessor>::const_iterator off, Ns time)
     {
-        return !off.preempted && off.is_found && otf2::is_for_thread(off.waits_for) && time - off.end < at_once;
+        const OffProcessor& wait = off->is_woken && off != other.off.begin() ? *(off - 1) : *off;
+        return !wait.preempted && wait.is_found && otf2::is_for_thread(wait.waits_for) && time - off->end < at_once;
     }
 
     enum class Then {
@@ -229,14 +230,14 @@ private:
         GoesOn,  // it does not turn to something else
         Polls,   // it looks all the time whether a message has come
     };
-    /// What a thread does that worked until `since`, at the end of `wait`.
-    [[nodiscard]] Then what_then(const LocationTrace& other, Ns since, const OffProcessor& wait) const
+    /// What a thread does that worked until `since`, at the end of `wait`; the waiter was `back` then, or later.
+    [[nodiscard]] Then what_then(const LocationTrace& other, Ns since, const OffProcessor& wait, Ns back) const
     {
         const Ns more = std::clamp(wait.end - wait.begin, looks_around, looks_around_at_most);
         auto off = std::ranges::upper_bound(other.off, since, {}, &OffProcessor::end);
-        Ns until = wait.end + more;
+        Ns until = back + more;
         for (; off != other.off.end() && off->preempted && off->begin <= until; ++off)
-            until += std::max(off->end - std::max(off->begin, wait.end), Ns{});
+            until += std::max(off->end - std::max(off->begin, back), Ns{});
         const auto& calls = other.calls;
         const auto at = std::ranges::lower_bound(calls.enters(), since) - calls.enters().begin();
         const std::size_t next = calls.next_call(static_cast<std::size_t>(at));

@@ -71,6 +71,20 @@ TEST_F(BlockedPlaces, AreThoseOfOthersBetweenTheSameTwoCalls)
     EXPECT_FALSE(thread_.off.front().is_found);
 }
 
+TEST_F(BlockedPlaces, AreThoseOfTheWaitForAProcessorBehindThem)
+{
+    const auto without_processor = [this](std::int64_t begin, std::int64_t length, bool is_woken) {
+        thread_.off.push_back({tenths(begin), tenths(begin + length), true});
+        thread_.off.back().is_woken = is_woken;
+    };
+    found(100, 20, 7, WaitsFor::Thread);
+    without_processor(120, 10, true);
+    without_processor(140, 10, false);
+    blocked(1100, 22);
+    without_processor(1122, 300, true);
+    EXPECT_EQ(placed(), "7 thread, 7, -, 7 thread, 7");
+}
+
 TEST_F(BlockedPlaces, AreThoseOfTheOneThatWasMostNearlyAsLong)
 {
     found(100, 20, 7);

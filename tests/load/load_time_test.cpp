@@ -300,6 +300,28 @@ TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
     EXPECT_EQ(replay.processes[0].anomalies.ignored_records, 0);
 }
 
+TEST_F(Load, WhoHasNoProcessorRightBehindBeingBlockedWasWoken)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0);
+        t.paradigm("[preempted]", OTF2_PARADIGM_NONE);
+        t.paradigm("[blocked]", OTF2_PARADIGM_NONE);
+        auto& thread = t.thread(0);
+        thread.enter(1, "[blocked]").leave(5, "[blocked]").enter(5, "[preempted]").leave(7, "[preempted]");
+        thread.enter(10, "[preempted]").leave(11, "[preempted]").enter(11, "[preempted]").leave(12, "[preempted]");
+        thread.enter(20, "[blocked]").leave(25, "[blocked]").enter(26, "[preempted]").leave(29, "[preempted]");
+    });
+    const model::LocationTrace& location = replay.processes[0].locations[0];
+    std::vector<bool> woken;
+    std::vector<std::int64_t> back;
+    for (const auto& off : location.off) {
+        woken.push_back(off.is_woken);
+        back.push_back(back_on_processor(location, off).count());
+    }
+    EXPECT_THAT(woken, ElementsAre(false, true, false, false, false, false));
+    EXPECT_THAT(back, ElementsAre(7, 7, 11, 12, 25, 29));
+}
+
 /// A loop may find there what was stored meanwhile. Behind other calls, and where the stop was short, it may not.
 TEST_F(Load, WhereAThreadGoesOnBehindALookIsAPoint)
 {

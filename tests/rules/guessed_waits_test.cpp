@@ -64,6 +64,12 @@ protected:
     {
         thread(i).off.push_back({from_us(begin), from_us(end), true});
     }
+    /// It was blocked until `begin`.
+    void woken(std::size_t i, std::int64_t begin, std::int64_t end)
+    {
+        preempted(i, begin, end);
+        thread(i).off.back().is_woken = true;
+    }
     /// The last call of thread `to` receives what the one of thread `from`, a matched probe, has found. To be called
     /// when all calls are there.
     void hand_over(std::size_t from, std::size_t to)
@@ -173,6 +179,20 @@ TEST_F(GuessedWaits, AreNotForAThreadThatWasWokenAsWell)
     EXPECT_EQ(found(), "0 from 1 at 1999, 2 from 1 at 1984");
 }
 
+TEST_F(GuessedWaits, AreNotForAThreadThatWasWokenAndHadToWait)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 2100, 2200);
+    const std::size_t sibling = add_thread();
+    call(sibling, 700, 800);
+    blocked(sibling, 900, 1700);
+    last_was_for(sibling, model::WaitsFor::Thread);
+    woken(sibling, 1700, 1985);
+    call(sibling, 2050, 2200);
+    EXPECT_EQ(found(), "0 from 1 at 1999, 2 from 1 at 1699");
+}
+
 /// Thread 2, which does not call MPI, waits for thread 1 as thread 0 does, and is back sooner.
 class SiblingsOfGuessedWaits : public GuessedWaits
 {
@@ -265,6 +285,17 @@ TEST_F(GuessedWaits, AreNotForAThreadThatGoesOn)
     EXPECT_EQ(found(), "");
     last_was_for(0, model::WaitsFor::Thread);
     EXPECT_EQ(found(), "0 from ?");
+}
+
+// When exactly it was woken may be a guess.
+TEST_F(GuessedWaits, AreForAThreadThatStopsSoonAfterTheyHaveAProcessorAgain)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 3200, 3300);
+    EXPECT_EQ(found(), "");
+    woken(0, 2000, 2400);
+    EXPECT_EQ(found(), "0 from 1 at 1999");
 }
 
 // Who takes a message can not have gone on before it was found, and the other one need not stop for that.
