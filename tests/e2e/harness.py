@@ -99,6 +99,22 @@ def retry_once(case):
     return wrapper
 
 
+KEEP_BUSY = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile os.getppid() == int(sys.argv[2]): pass"
+
+
+@contextlib.contextmanager
+def competitors(processor, number):
+    """Processes that do nothing but keep a processor busy. In sessions of their own: what is in one may have to share."""
+    processes = [subprocess.Popen([sys.executable, "-c", KEEP_BUSY, str(processor), str(os.getpid())],
+                                  start_new_session=True) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 class Case(unittest.TestCase):
     """A scratch directory for each case (self.scratch) and the steps that all cases share."""
 

@@ -11,25 +11,8 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
-import sys
 
 import harness
-
-KEEP_BUSY = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile os.getppid() == int(sys.argv[2]): pass"
-
-
-@contextlib.contextmanager
-def competitors(processor, number):
-    """Processes that do nothing but keep a processor busy. In sessions of their own: what is in one may have to share."""
-    processes = [subprocess.Popen([sys.executable, "-c", KEEP_BUSY, str(processor), str(os.getpid())],
-                                  start_new_session=True) for _ in range(number)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 class Explain(harness.Case):
@@ -67,7 +50,7 @@ class Explain(harness.Case):
         if len(processors) < 2:
             self.skipTest("there is one processor only")
         steps = 15
-        with competitors(processors[-1], 5):
+        with harness.competitors(processors[-1], 5):
             stretch = self.explain(2, "share", steps, processors[-1])
         self.assertEqual((stretch["longer_rank"], stretch["cause"], stretch["verdict"]), (1, "preempted", "persistent rank"),
                          stretch)
@@ -101,7 +84,7 @@ class Explain(harness.Case):
         if len(processors) < 2:
             self.skipTest("there is one processor only")
         steps = 100
-        with competitors(processors[-1], 2):
+        with harness.competitors(processors[-1], 2):
             self.record(2, harness.workload("crowded"), str(steps), str(processors[-1]), options=("-q",))
         self.replay(2)
         if harness.perf_event_refused():

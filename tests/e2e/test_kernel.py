@@ -4,6 +4,7 @@
 samples on the clock of the calls, also where a time namespace has set that clock."""
 
 import collections
+import itertools
 import json
 import os
 import shutil
@@ -135,6 +136,39 @@ class Kernel(harness.Case):
         self.replay_on(1, 2)
         blocked = sum(thread.count("blocked_ns") for thread in threads)
         self.assertEqual(self.fact("blocked_ns"), blocked)
+
+    def test_waits_behind_sleeps(self):
+        """Alone on its processor and beside others (tests/workloads/woken.c), a thread is blocked for as long as it wants
+        to sleep, and without a processor for as long as the kernel has counted."""
+        processor = min(os.sched_getaffinity(0))
+        for others in (0, 2):
+            with self.subTest(others):
+                self.setUp()
+                with harness.competitors(processor, others):
+                    out = self.record_replay_report(1, harness.workload("woken"), "60", str(processor))
+                wanted, _, waited = map(int, out.split())
+                threads, _ = self.read()
+                thread, = (thread for thread in threads if thread.name == "Master thread")
+                if waited == 0:
+                    self.assertEqual(thread.count("woken_ns"), 0)
+                    self.assertEqual(thread.count("no_run_delay"), 1)
+                    self.skipTest("this kernel does not count how long threads wait for a processor")
+                self.assertNotIn("critpath.no_run_delay", thread.properties)
+                self.assertGreater(thread.count("blocked_ns"), 0.99 * wanted)
+                off = sorted(thread.of(*OFF), key=lambda interval: interval.begin)
+                woken = [wait.end - wait.begin for blocked, wait in itertools.pairwise(off)
+                         if blocked.name == "[blocked]" and blocked.end == wait.begin]
+                self.assertEqual(len(woken), thread.count("wake_ups"))
+                self.assertGreaterEqual(sum(woken), thread.count("woken_ns"))  # a preemption may be close behind
+                if any(thread.count(name) for name in ("respite_ns", "wait_respite_ns", "lost_samples")):
+                    continue  # not all is known
+                looks = (off[-1].end - off[0].begin) / 25e6 + 1
+                neglected = 20e3 * (thread.count("blocks") + looks)
+                self.assertGreater(thread.count("preempted_ns"), 0.99 * waited - neglected)
+                if thread.count("woken_ns") > 0.05 * wanted:
+                    rows = json.loads(self.report("hotspots", "--format", "json", "--by", "callpath", "--top", "0"))
+                    below = [row["call_path"] for row in rows["call_paths"] if row["call_path"].endswith("[preempted]")]
+                    self.assertTrue([path for path in below if "sleeps" in path.split(";")], below)
 
     def test_events_of_samples(self):
         """One process alone is the path, so that all that it counted until its last sample is on it."""
