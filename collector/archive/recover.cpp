@@ -98,11 +98,12 @@ bool add_file(const std::string& name, Files& files)
     return true;
 }
 
-/// "<rank>.maps" or "<rank>.unloads".
-bool is_maps(std::string_view name)
+/// "<rank>.maps", "<rank>.unloads" or "<rank>.files".
+bool is_of_process(std::string_view name)
 {
     const std::size_t end = name.find_first_not_of("0123456789");
-    return end != 0 && end != name.npos && (name.substr(end) == ".maps" || name.substr(end) == ".unloads");
+    const std::string_view kind = end == name.npos ? "" : name.substr(end);
+    return end != 0 && (kind == ".maps" || kind == ".unloads" || kind == ".files");
 }
 
 Files list_files(const fs::path& spool)
@@ -411,7 +412,7 @@ bool note_changed_files(const fs::path& trace, const std::set<std::string>& file
 bool is_spool_file(const std::string& name)
 {
     Files ignored;
-    return add_file(name, ignored) || is_maps(name) || name == kept_mark || name == spool_copy_name;
+    return add_file(name, ignored) || is_of_process(name) || name == kept_mark || name == spool_copy_name;
 }
 
 bool is_archive(const fs::path& trace)

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace critpath::archive
@@ -66,6 +67,26 @@ std::optional<SpoolFile> open_remains(const std::string& path, int rank, std::ui
         damage.emplace_back(failure.what());
     }
     return std::nullopt;
+}
+
+/// Whether that is a line of <rank>.files.
+bool is_listed(std::string_view line)
+{
+    const std::size_t end = line.find_first_not_of("0123456789");
+    return end != 0 && end != line.npos && (line.substr(end) == ".calls" || line.substr(end) == ".samples");
+}
+
+/// Files that the process has had; but the calls of thread 0.
+void add_missing(const std::string& directory, int rank, std::vector<std::string>& damage)
+{
+    std::ifstream list(fmt::format("{}/{}.files", directory, rank));
+    for (std::string line; std::getline(list, line) && !list.eof();) {  // the last one may have been cut
+        const std::string path = fmt::format("{}/{}.{}", directory, rank, line);
+        std::error_code ignored;
+        if (is_listed(line) && line != "0.calls" && !std::filesystem::exists(path, ignored)) {
+            damage.push_back(path + ": missing");
+        }
+    }
 }
 
 }  // namespace
@@ -164,6 +185,7 @@ std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
             process.threads.push_back(std::move(spool));
         }
     }
+    add_missing(directory, rank, damage);
     // Thread 0 has such a file from the beginning on. Without it the process would seem to have called nothing.
     const std::string first = fmt::format("{}/{}.0.calls", directory, rank);
     if (std::error_code ignored; !std::filesystem::exists(first, ignored)) {

@@ -65,7 +65,7 @@ void remove_spool_files()
             unlink((Text() << process.spool << "/" << process.rank << "." << thread << kind).path());
         }
     }
-    for (const char* kind : {".maps", ".unloads"}) {
+    for (const char* kind : {".maps", ".unloads", ".files"}) {
         unlink((Text() << process.spool << "/" << process.rank << kind).path());
     }
 }

@@ -8,6 +8,7 @@
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/unloads.hpp"
+#include "collector/sampling/file_list.hpp"
 #include "collector/sampling/quiet.hpp"
 #include "collector/sampling/sampling.hpp"
 
@@ -64,6 +65,7 @@ int open_spool(Thread& thread)
     if (error == 0) {
         thread.spool.name_thread(thread.number, is_main ? process.pid : gettid(), is_main ? process.start : now());
         enlist(&thread);
+        sampling::list_file(process.spool, process.rank, thread.number, "calls");
     }
     return error;
 }

@@ -3,6 +3,7 @@
 #include "collector/sampling/drain.hpp"
 
 #include "collector/sampling/blocked.hpp"
+#include "collector/sampling/file_list.hpp"
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/thread_timer.hpp"
 
@@ -73,6 +74,9 @@ void open_slot_file(State& state, Slot& slot)
     if (!slot.file_tried && state.files_open.load(std::memory_order_acquire)) {
         slot.file_tried = true;
         open_file(slot.file, state.directory, slot_header(state, slot));
+        if (slot.file.error == 0) {
+            list_file(state.directory, state.header.rank, slot.thread, "samples");
+        }
     }
 }
 

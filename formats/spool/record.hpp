@@ -9,6 +9,7 @@
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
 //   SPOOL/<rank>.maps               /proc/self/maps, to name the addresses, with a line about each binary
 //   SPOOL/<rank>.unloads            what it said before libraries were unloaded; only if there were any
+//   SPOOL/<rank>.files              which of the first two kinds there are
 //
 // In <rank>.maps a line behind one of executable memory tells the binary there from others that may have its path
 // later:
@@ -19,6 +20,9 @@
 // libraries went; 20 digits each) and then the lines of executable memory, as in <rank>.maps. A part holds for all
 // times after the part before it and up to `until`, when what it has was unloaded; <rank>.maps for those after the
 // last. Behind them "? <unloaded>" counts libraries that went without a note.
+//
+// <rank>.files is text: a line "<thread>.calls" or "<thread>.samples" for each such file, behind its making. What is
+// listed and not there has been lost since.
 //
 // Records stand in the order of their leave: those of the frames, then those of the stage. On the stage readers stop at
 // the first record whose kind is Empty: the writer sets `kind` last. If such a record has an `enter` that is later than
@@ -37,7 +41,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 14;
+inline constexpr std::uint32_t version = 15;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t thread_name_size = 16;
 inline constexpr std::size_t max_counters = 7;

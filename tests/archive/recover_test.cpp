@@ -127,6 +127,42 @@ TEST(Recover, WhatHasChangedWhenItIsReadAgainIsRefused)
 }
 
 // A process that ends in time makes its archive itself, which is not to be replaced by what its spool held before.
+// A process of which the calls of thread 0 are there, and which has listed these files.
+Recovered recover_with_list(const Scratch& trace, const char* list)
+{
+    std::filesystem::create_directory(trace / "spool");
+    std::ofstream(trace / "spool/0.files") << list;
+    std::ofstream(trace / "spool/0.maps") << "some\n";
+    sends(4).write(trace / "spool/0.0.calls", make_header(0, 1, 0));
+    RecoverOptions options;
+    options.force = true;  // whether the process still runs is not asked
+    return recover(trace.path(), options);
+}
+
+TEST(Recover, NamesTheFilesThatAreMissing)
+{
+    const Scratch trace;
+    const Recovered recovered =
+        recover_with_list(trace, "0.calls\n0.samples\n1.samples\n1.calls\nwhat?\n12.calls\n13.call");
+    std::vector<std::string> notes;
+    for (const char* name : {"0.0.samples", "0.1.samples", "0.1.calls", "0.12.calls"}) {
+        notes.push_back(trace / (std::string("spool/") + name) + ": missing; left out");
+    }
+    EXPECT_EQ(recovered.notes, notes);
+    EXPECT_TRUE(recovered.is_spool_kept);
+    EXPECT_TRUE(std::filesystem::exists(trace / "spool/0.0.calls"));
+    EXPECT_EQ(recovered.totals.calls, 4U);
+}
+
+TEST(Recover, NamesNoFilesThatAreThere)
+{
+    const Scratch trace;
+    const Recovered recovered = recover_with_list(trace, "0.calls\n");
+    EXPECT_EQ(recovered.notes, std::vector<std::string>{});
+    EXPECT_FALSE(recovered.is_spool_kept);
+    EXPECT_FALSE(std::filesystem::exists(trace / "spool"));
+}
+
 TEST(Recover, LeavesAnArchiveThatIsMadeWhileItWaits)
 {
     using namespace std::chrono_literals;
@@ -165,7 +201,7 @@ TEST(Recover, LeavesAnArchiveThatIsMadeWhileItWaits)
 
 TEST(Recover, KnowsWhatASpoolHolds)
 {
-    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "7.unloads", "kept", "copy"}) {
+    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "7.unloads", "7.files", "kept", "copy"}) {
         EXPECT_TRUE(is_spool_file(name)) << name;
     }
     for (const char* name : {"notes.calls", "0.calls", "0.0.0.calls", "1.maps.bak", "1.unloads.maps", ".unloads",

@@ -171,6 +171,23 @@ class Damage(deaths.Case):
         os.remove(self.spool("1.maps"))
         self.assert_named("1.maps: missing or empty")
 
+    def test_missing_files_of_threads(self):
+        """Each thread lists the files that it has, in one that is there from the beginning."""
+        with open(self.spool("1.files"), encoding="ascii") as file:
+            listed = {f"1.{line.rstrip()}" for line in file}
+        there = {name for name in os.listdir(self.spool()) if name.startswith("1.") and name.endswith(("calls", "samples"))}
+        self.assertEqual(listed, there)
+        for name in sorted(listed - {"1.0.calls"}):
+            self.fresh()
+            os.remove(self.spool(name))
+            self.assert_named(f"{name}: missing; left out")
+        self.fresh()
+        missing = sorted(name for name in listed if not name.startswith("1.0."))
+        for name in missing:
+            os.remove(self.spool(name))
+        if missing:
+            self.assert_named(*(f"{name}: missing; left out" for name in missing))
+
     def test_a_page_of_zeros(self):
         """As a file system leaves where a block was lost."""
         page = bytes(4096)
