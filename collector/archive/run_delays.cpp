@@ -3,7 +3,7 @@
 #include "collector/archive/run_delays.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
 
 namespace critpath::archive
 {
@@ -18,10 +18,12 @@ std::uint64_t length(const OffInterval& off)
     return off.end - off.begin;
 }
 
-/// Sums of those intervals that end in one span.
-struct Sums {
-    std::uint64_t preempted = 0, blocked = 0;
-};
+/// The first one that ends behind `time`.
+std::vector<OffInterval>::const_iterator behind(const std::vector<OffInterval>& intervals, std::uint64_t time)
+{
+    return std::upper_bound(intervals.begin(), intervals.end(), time,
+                            [](std::uint64_t t, const OffInterval& off) { return t < off.end; });
+}
 
 /// What is left of a sum, of which each interval takes its part.
 class Rest
@@ -88,39 +90,48 @@ bool RunDelays::has_gap(const RawRunDelay& delay) const
 
 std::vector<OffInterval> RunDelays::divide(const std::vector<OffInterval>& intervals) const
 {
-    const auto behind = [&](std::uint64_t time) {
-        return std::upper_bound(intervals.begin(), intervals.end(), time,
-                                [](std::uint64_t t, const OffInterval& off) { return t < off.end; });
-    };
-    // The kernel counts a wait a moment before it says that it is over: it may be in the count of the span before.
-    std::vector<std::uint64_t> waited(delays_.size());
-    std::uint64_t too_much = 0, counted_from = 0;
-    std::vector<Sums> sums(delays_.size());
-    for (std::size_t i = delays_.size(); i-- > 0;) {
-        const RawRunDelay& delay = delays_[i];
-        std::for_each(behind(delay.since), behind(delay.until), [&](const OffInterval& off) {
-            (off.preempted ? sums[i].preempted : sums[i].blocked) += length(off);
-        });
-        const std::uint64_t known = sums[i].preempted + (delay.until == counted_from ? too_much : 0);
-        waited[i] = delay.waited - std::min(delay.waited, known);
-        too_much = known - std::min(delay.waited, known);
-        counted_from = delay.since;
-        if (has_gap(delay)) {
-            waited[i] = too_much = 0;
-        }
-    }
     std::vector<OffInterval> result;
     result.reserve(intervals.size());
     auto next = intervals.begin();
-    for (std::size_t i = 0; i < delays_.size(); ++i) {
-        const auto first = std::max(next, behind(delays_[i].since));
+    for (const Span& span : spans(intervals)) {
+        const auto first = std::max(next, behind(intervals, span.since));
         result.insert(result.end(), next, first);
-        next = std::max(first, behind(delays_[i].until));
-        Rest rest(waited[i], sums[i].blocked);
+        next = std::max(first, behind(intervals, span.until));
+        std::uint64_t preempted = 0, blocked = 0;
+        std::for_each(first, next,
+                      [&](const OffInterval& off) { (off.preempted ? preempted : blocked) += length(off); });
+        Rest rest(span.waited - std::min(span.waited, preempted), blocked);
         std::for_each(first, next,
                       [&](const OffInterval& off) { append(result, off, off.preempted ? 0 : rest.take(length(off))); });
     }
     result.insert(result.end(), next, intervals.end());
+    return result;
+}
+
+// A thread that was preempted at a reading may have been moved to another processor since, where the kernel counts what
+// it has waited so far, or may have come back at that moment: where it is one with the next reading, the sum is right.
+std::vector<RunDelays::Span> RunDelays::spans(const std::vector<OffInterval>& intervals) const
+{
+    std::vector<Span> result;
+    bool goes_on = false;
+    for (std::size_t i = 0; i < delays_.size(); ++i) {
+        const RawRunDelay& delay = delays_[i];
+        if (goes_on) {
+            result.back().until = delay.until;
+            result.back().waited += delay.waited;
+        } else {
+            result.push_back({delay.since, delay.until, delay.waited});
+        }
+        Span& span = result.back();
+        const auto open = behind(intervals, delay.until);
+        const bool is_open = open != intervals.end() && open->preempted && open->begin < delay.until;
+        goes_on = is_open && i + 1 < delays_.size() && delays_[i + 1].since == delay.until;
+        span.is_known = span.is_known && !has_gap(delay);
+        if (is_open && !goes_on) {
+            span.waited -= std::min(span.waited, delay.until - open->begin);
+        }
+    }
+    std::erase_if(result, [](const Span& span) { return !span.is_known; });
     return result;
 }
 

@@ -39,7 +39,14 @@ private:
         std::uint64_t begin, end;
     };
 
+    /// How long the thread has waited for processors when it came back in (since, until].
+    struct Span {
+        std::uint64_t since, until, waited;
+        bool is_known = true;
+    };
+
     [[nodiscard]] bool has_gap(const RawRunDelay& delay) const;
+    [[nodiscard]] std::vector<Span> spans(const std::vector<OffInterval>& intervals) const;
 
     std::vector<RawRunDelay> delays_;
     std::vector<Gap> gaps_;

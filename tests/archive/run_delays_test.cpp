@@ -110,13 +110,21 @@ TEST(RunDelays, WhatAWakeUpTakesIsNoWait)
     EXPECT_EQ(longer.divide({blocked(10, 20)}).size(), 2U);
 }
 
-TEST(RunDelays, WhatWasCountedBeforeItWasRecordedIsTakenBack)
+TEST(RunDelays, OfAPreemptionThatGoesOnThereMayBeAPartInTheCount)
 {
-    // The preemption is in the count of the span before the one in which it ends.
     EXPECT_THAT(Delays().of(0, 40, 9).of(40, 60, 0).divide({blocked(10, 30), preempted(35, 41)}),
                 ElementsAre("10-27", "27-30 woken", "35-41 preempted"));
+    EXPECT_THAT(Delays().of(0, 40, 9).of(40, 60, 2).of(60, 80, 0).divide({blocked(10, 30), preempted(35, 41)}),
+                ElementsAre("10-25", "25-30 woken", "35-41 preempted"));
+    // At the most, all of it until then.
     EXPECT_THAT(Delays().of(0, 40, 9).of(50, 60, 0).divide({blocked(10, 30), preempted(35, 51)}),
-                ElementsAre("10-21", "21-30 woken", "35-51 preempted"));
+                ElementsAre("10-26", "26-30 woken", "35-51 preempted"));
+}
+
+TEST(RunDelays, WhatIsTooLittleInOneSpanIsNotMissingInAnother)
+{
+    EXPECT_THAT(Delays().of(0, 40, 4).of(40, 60, 0).divide({blocked(10, 30), preempted(45, 55)}),
+                ElementsAre("10-26", "26-30 woken", "45-55 preempted"));
 }
 
 TEST(RunDelays, WhereRecordsAreMissingNothingIsKnown)
@@ -176,9 +184,22 @@ private:
     /// At any moment that it has a processor, or is blocked.
     void read(std::uint64_t time)
     {
+        note(time);
+        end_span();
+    }
+
+    void note(std::uint64_t time)
+    {
         delays.on(RawRunDelay{last_reading_, time, waited_ - last_waited_});
         last_reading_ = time;
         last_waited_ = waited_;
+    }
+
+    void end_span()
+    {
+        if (may_go_on_) {
+            return;
+        }
         for (const std::size_t i : open_) {
             beside[i] = open_.size() - 1;
         }
@@ -197,9 +218,19 @@ private:
 
     void preempt()
     {
-        const std::uint64_t begin = time_;
-        time_ += between(1, 5 * ms);
-        waited_ += time_ - begin;
+        const std::uint64_t begin = time_, wait = between(1, 5 * ms);
+        std::uint64_t counted = 0;
+        if (between(0, 3) == 0) {
+            const std::uint64_t since = between(0, wait - 1);
+            counted = between(0, since);  // it was moved to another processor then
+            waited_ += counted;
+            note(begin + since);
+            may_go_on_ = since > 0;
+            end_span();
+        }
+        may_go_on_ = false;
+        time_ += wait;
+        waited_ += wait - counted;
         add({begin, time_, true, 0, false}, 0);
     }
 
@@ -223,6 +254,7 @@ private:
 
     std::mt19937 random_;
     std::uint64_t time_ = 1, waited_ = 0, last_reading_ = 0, last_waited_ = 0;
+    bool may_go_on_ = false;  // the next reading belongs to this one
     std::vector<std::size_t> open_;
 };
 
