@@ -225,7 +225,13 @@ protected:
         ASSERT_EQ(WEXITSTATUS(status), 0) << scenario;
         facts = nlohmann::json::parse(output);
         for (const auto& entry : fs::directory_iterator(directory)) {
-            files[entry.path().filename()] = parse_file(entry.path());
+            if (entry.path().extension() == ".samples") {
+                files[entry.path().filename()] = parse_file(entry.path());
+            }
+        }
+        std::ifstream list(directory / "7.files");
+        for (std::string name; std::getline(list, name);) {
+            EXPECT_TRUE(files.contains("7." + name)) << name << " is listed, and not there";
         }
     }
 
