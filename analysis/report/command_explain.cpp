@@ -114,6 +114,7 @@ Document run_explain(const Request& request)
         {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
         {"computation_preempted_path_seconds", "", Seconds{lack.in_computation_ns}},
         {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
+        {"measurement_path_seconds", "", Seconds{beside.measurement_ns}},
         {"led_by_doubt_percent", "", Share{part(fact(profile, "led_by_doubt_ns"), path_ns)}},
     };
     constexpr double much_doubt = 0.1;  // so that what is advised may be of no use

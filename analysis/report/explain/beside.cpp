@@ -68,6 +68,8 @@ Beside beside_computation(const model::Profile& profile)
             result.blocked_ns += time.ns;
         }
     }
+    for (const model::KindTime& time : profile.kinds)
+        result.measurement_ns += time.kind == model::SegmentKind::Tool ? time.ns : 0;
     for (const auto& [name, ns] : functions)
         result.functions.push_back({name, ns});
     std::ranges::stable_sort(result.functions, [](const auto& a, const auto& b) { return a.ns > b.ns; });
@@ -98,6 +100,7 @@ std::string Beside::sentence(bool lacks_said) const
         parts.push_back(fmt::format("calls of MPI that could have gone on, but had no processor ({}{}{})",
                                     percent(preempted_ns), where.empty() ? "" : ", most of it ", where));
     add("calls of MPI that were blocked", blocked_ns);
+    add("what recording took", measurement_ns);
     if (parts.empty())
         return {};
     const std::string last = parts.back();

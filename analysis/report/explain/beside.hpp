@@ -30,6 +30,7 @@ struct Beside {
     std::int64_t preempted_ns = 0;                          // in calls of MPI
     std::map<model::ProcessId, std::int64_t> preempted_of;  // that, of each rank that lacked a processor
     std::int64_t blocked_ns = 0;                            // likewise
+    std::int64_t measurement_ns = 0;                        // what the collector says that it took
     std::int64_t path_ns = 0;                               // the whole path
 
     /// Empty if nothing makes a hundredth of the path. `lacks_said`: that processors lack, and what to do about it.

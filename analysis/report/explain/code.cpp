@@ -501,6 +501,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     const SampleFit fit(profile, stretch);
     std::int64_t all_ns = 0;
     std::uint64_t samples = 0;
+    std::int64_t measured_ns = 0;
     for (const model::StretchCode& c : profile.stretch_code) {
         if (c.stretch != stretch)
             continue;
@@ -509,6 +510,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
         code.sampled_spinning_ns += c.spinning_ns;
         code.spinning_ns += fit(c.spinning_ns);
         code.blocked_ns += c.blocked_ns;
+        if (profile.row(c.call_path).name == model::pseudo::measurement)
+            measured_ns += c.ns - c.spinning_ns - c.blocked_ns;
         if (profile.row(c.call_path).name == model::pseudo::preempted) {
             code.preempted_ns += fit(c.spinning_ns) + c.blocked_ns;
             code.preempted_while_blocked_ns += c.blocked_ns;
@@ -524,6 +527,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;
+    if (!could_be_missed(part(measured_ns, all_ns), static_cast<double>(samples)))
+        code.measurement_ns = fit(measured_ns);
     std::int64_t functions_ns = 0;
     for (const Function& function : functions)
         functions_ns += function.time.ns;

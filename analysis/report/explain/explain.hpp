@@ -129,6 +129,7 @@ struct Code {
     // there, of which spinning_ns is a part; this is what they stand for, as it is known of the peers.
     std::int64_t sampled_spinning_ns = 0;
     std::int64_t preempted_while_blocked_ns = 0;
+    std::int64_t measurement_ns = 0;  // the collector's work, as samples find it, if that is no chance
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
     BlockedAt blocked;                        // the path's own thread, for something else
@@ -143,6 +144,7 @@ struct Losses {
     std::int64_t threads_ns = 0;            // it waits for others of its process, blocked or spinning
     std::int64_t threads_preempted_ns = 0;  // of that: these had no processor
     std::int64_t blocked_ns = 0;            // for something else
+    std::int64_t measurement_ns = 0;        // recording took it
     std::int64_t not_sampled_ns = 0;        // nobody knows
 };
 
@@ -305,6 +307,9 @@ struct Explanation : Reason {
         return is_blocked_longer() && code.blocked_longer.in ? code.blocked_longer : code.blocked;
     }
     [[nodiscard]] Losses losses() const;
+    /// Whether recording took most of what the path's thread does there, as far as it is known: then next to nothing of
+    /// it is the application's, and figures of it say nothing of that.
+    [[nodiscard]] bool is_mostly_measurement() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
     /// Of what it takes longer blocked, most is surely that.

@@ -32,8 +32,16 @@ Losses Explanation::losses() const
     losses.blocked_ns = take(of_path(stretch->own_blocked_ns) - code.blocked_ns);
     losses.threads_ns += take(code.spinning_ns);
     losses.threads_preempted_ns = std::min(code.preempted_ns, losses.threads_ns);
+    losses.measurement_ns = take(code.measurement_ns);
     losses.not_sampled_ns = take(code.not_sampled_ns);
     return losses;
+}
+
+bool Explanation::is_mostly_measurement() const
+{
+    const Losses all = losses();
+    const std::int64_t no_work = all.preempted_ns + all.threads_ns + all.blocked_ns + all.not_sampled_ns;
+    return all.measurement_ns > 0 && part(all.measurement_ns, stretch->path_ns - no_work) >= mostly_from;
 }
 
 /// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: what spinning makes of the

@@ -50,12 +50,13 @@ std::string name_of(const FunctionShare& function, const Explanation& e)
 }
 
 /// What the path's thread has of it, as a part, or those that it waits for, while these neither lack a processor nor
-/// are blocked. If being blocked is the matter, the rest is not.
+/// are blocked, and do not record. If being blocked is the matter, the rest is not.
 double work(const Explanation& e)
 {
     const Losses losses = e.losses();
     const std::int64_t blocked_ns = e.cause == Factor::Blocked ? 0 : losses.blocked_ns;
-    return 1 - part(losses.preempted_ns + losses.threads_preempted_ns + blocked_ns, e.stretch->path_ns);
+    return 1 - part(losses.preempted_ns + losses.threads_preempted_ns + blocked_ns + losses.measurement_ns,
+                    e.stretch->path_ns);
 }
 
 /// The function that has most of it, or of what is not lost without a processor: that is what can be changed. Nothing
@@ -232,7 +233,8 @@ std::string verdict_in_words(const Explanation& e)
 std::string Explanation::headline() const
 {
     std::vector<std::string> words;
-    for (std::string text : {by_how_much(*this), loss_in_words(*this), verdict_in_words(*this)})
+    const std::string recording = is_mostly_measurement() ? "mostly what recording took" : "";
+    for (std::string text : {recording, by_how_much(*this), loss_in_words(*this), verdict_in_words(*this)})
         if (!text.empty())
             words.push_back(std::move(text));
     return fmt::format("{}, {}: {}", who(*this), place(*this), fmt::join(words, ", "));

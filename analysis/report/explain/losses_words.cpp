@@ -15,6 +15,8 @@ namespace critpath::report
 namespace
 {
 
+constexpr double measurement_from = 0.05;  // of the stretch: less makes no difference to what is said of it
+
 /// "in read_config (96 %)", "as it seems in read_config (96 %; seen for 12 % of it)": the rest is a guess.
 std::string place_in_words(const BlockedAt& at)
 {
@@ -49,6 +51,10 @@ std::string losses_in_words(const Explanation& e)
     if (part(losses.blocked_ns, s.path_ns) >= off_from)
         words += fmt::format(" It was blocked {}for {} of that{}.", threads.empty() ? "" : "otherwise ",
                              duration_text(losses.blocked_ns), blocked_in_words(e));
+    if (const double share = part(losses.measurement_ns, s.path_ns); share >= measurement_from)
+        words += fmt::format(" Recording took {} of that ({}){}.", duration_text(losses.measurement_ns),
+                             whole_percent(share),
+                             e.is_mostly_measurement() ? ": little of it is work of the application" : "");
     if (losses.not_sampled_ns > 0)
         words += fmt::format(" It was not sampled for {} of that.", duration_text(losses.not_sampled_ns));
     if (e.has_more_migrations()) {

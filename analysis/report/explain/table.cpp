@@ -235,6 +235,7 @@ const StretchColumn first_columns[] = {
      [](const Shown& x) -> Cell { return x.e.knows_off ? Cell(Seconds{x.losses.preempted_ns}) : Cell(); }},
     {{"own_blocked_seconds", ""},
      [](const Shown& x) -> Cell { return x.e.knows_off ? Cell(Seconds{x.s.own_blocked_ns}) : Cell(); }},
+    {{"measurement_seconds", ""}, [](const Shown& x) -> Cell { return Seconds{x.losses.measurement_ns}; }},
     {{"not_sampled_seconds", ""}, [](const Shown& x) -> Cell { return Seconds{x.losses.not_sampled_ns}; }},
     {{"longer_function", ""},
      [](const Shown& x) -> Cell { return x.longer.empty() ? Cell() : Cell(x.longer.front().name); }},

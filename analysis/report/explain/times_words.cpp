@@ -98,8 +98,9 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
 std::string lines_in_words(const Explanation& e, std::string_view trace)
 {
     const std::vector<FunctionShare>& functions = e.code.functions;
-    if (functions.empty() || functions.front().share < most_from || !functions.front().inlined.empty() ||
-        printable(functions.front().name) != e.innermost_caller || e.after_site.find(':') == std::string::npos)
+    if (functions.empty() || functions.front().share < most_from || e.is_mostly_measurement() ||
+        !functions.front().inlined.empty() || printable(functions.front().name) != e.innermost_caller ||
+        e.after_site.find(':') == std::string::npos)
         return "";
     const std::string ranks = e.rank_share >= mostly_from ? fmt::format("--rank {} ", e.rank) : "";
     return fmt::format(" Lines of {}: {}", functions.front().shown.name,

@@ -25,10 +25,11 @@ namespace
 
 constexpr double worth_advice = 1.0 / model::least_stretch_parts;  // of the path: less is not worth doing something
 
-/// What to do, behind `separator`; nothing where it would gain next to nothing.
+/// What to do, behind `separator`; nothing where it would gain next to nothing, or would change no more than what is
+/// there only in a recording.
 std::string advice(const Explanation& e, std::string_view separator, std::string_view what)
 {
-    return e.could_gain() < worth_advice ? "" : fmt::format("{}{}", separator, what);
+    return e.could_gain() < worth_advice || e.is_mostly_measurement() ? "" : fmt::format("{}{}", separator, what);
 }
 
 /// What takes longer may be work that others could do.
@@ -248,7 +249,7 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
     case Verdict::NoPeers:
         return no_peers_in_words(e, profile);
     case Verdict::Balanced:
-        if (e.comes_unevenly())  // which is said behind it
+        if (e.comes_unevenly() || e.is_mostly_measurement())  // which is said already, or behind it
             return "";
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
     case Verdict::Serial:  // what the others do meanwhile says it all
@@ -288,7 +289,7 @@ std::string verdict_alone_in_words(const Explanation& e, const model::Profile& p
 /// much as to do it faster.
 std::string idle_others_in_words(const Explanation& e, const model::Profile& profile)
 {
-    if (!e.are_others_idle() || e.verdict == Verdict::Shorter)
+    if (!e.are_others_idle() || e.verdict == Verdict::Shorter || e.is_mostly_measurement())
         return "";
     constexpr double little = 0.5;  // of the time of the peers: what they do not have
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
