@@ -183,9 +183,11 @@ Chosen by_lap(const std::vector<Gaps>& gaps, const Chosen& chosen, const Spans& 
 
 /// Parts of the time on the path; the mean of the other processes.
 struct Meanwhile {
-    double at_work = 0;   // they work, wherever they are in the program
-    double there = 0;     // of that, the same, if SameWork tells
-    double of_peers = 0;  // as at_work, of those that come to the place, if any does
+    double at_work = 0;  // they work between calls, wherever they are in the program
+    double there = 0;    // of that, the same, if SameWork tells
+    // As at_work, of those that come to the place, if any does; and in calls while these wait for nobody. Not where
+    // SameWork is asked.
+    double busy = 0;
 };
 
 /// Where the others do the same work as at a place.

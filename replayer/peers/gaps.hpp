@@ -38,8 +38,9 @@ public:
     explicit BetweenPolls(const model::Definitions& definitions);
     [[nodiscard]] bool operator()(GapPlace place) const
     {
-        return place.before.valid() && is_poll_[place.before.value] && is_poll_[place.after.value];
+        return place.before.valid() && is_poll(place.before) && is_poll(place.after);
     }
+    [[nodiscard]] bool is_poll(model::ContextId call) const { return is_poll_[call.value]; }
 
 private:
     std::vector<bool> is_poll_;  // by ContextId
@@ -61,6 +62,7 @@ public:
     }
     /// Its number among calls and points; `i`: not the first gap.
     [[nodiscard]] std::uint32_t call_before(std::size_t i) const { return calls_.number(i - 1); }
+    [[nodiscard]] model::Ns enter_before(std::size_t i) const { return calls_.enter(i - 1); }  // likewise
     [[nodiscard]] model::Ns begin_of(std::size_t i) const { return i == 0 ? location_->begin : calls_.leave(i - 1); }
     [[nodiscard]] model::Ns end_of(std::size_t i) const { return calls_.enter(i); }
 

@@ -34,16 +34,17 @@ struct OwnMoment {
 
 /// Of what was asked about, ns.
 struct Sum {
-    std::int64_t ns = 0;        // on the path
-    std::int64_t at_work = 0;   // of that, the mean of the others
-    std::int64_t there = 0;     // of that, the same
-    std::int64_t of_peers = 0;  // as at_work, of those that come to the place, if any does
+    std::int64_t ns = 0;       // on the path
+    std::int64_t at_work = 0;  // of that, the mean of the others
+    std::int64_t there = 0;    // of that, the same
+    std::int64_t busy = 0;     // as at_work, and in calls that wait for nobody; of those that come to the place, if any
 };
 
 /// What processes work, ns.
 struct Work {
     std::int64_t ns = 0;
     std::int64_t there = 0;     // of that, what the one on the path does, if that is asked
+    std::int64_t busy = 0;      // that, and what they do in calls that wait for nobody
     std::int64_t of_peers = 0;  // of that, by who comes to the place
 };
 constexpr int work_numbers = static_cast<int>(sizeof(Work) / sizeof(std::int64_t));
@@ -59,18 +60,74 @@ std::int64_t work_in(Gaps& gaps, std::size_t gap, std::int64_t ns, bool is_betwe
     return all.ns - all.blocked < little ? 0 : std::max<std::int64_t>(ns - all.blocked, 0);
 }
 
+/// What the first thread of a process does in calls while these wait for nobody, as far as that is known: who packs
+/// data, writes a file or sends what nobody has to take is not idle.
+class BusyInCalls
+{
+public:
+    BusyInCalls(const Predecessors& predecessors, std::size_t process, Gaps& gaps, const BetweenPolls& polls)
+        : gaps_(gaps), polls_(polls)
+    {
+        if (predecessors.processes[process].empty())
+            return;
+        known_ = &predecessors.processes[process].front();
+        jumps_ = JumpList(known_->jumps, gaps.location());
+    }
+
+    /// In [begin, end), in the call before this gap, ns.
+    std::int64_t before(std::size_t gap, model::Ns begin, model::Ns end)
+    {
+        const model::Ns enter = gaps_.enter_before(gap), leave = gaps_.begin_of(gap);
+        begin = std::max(begin, enter);
+        end = std::min(end, leave);
+        const model::ContextId context = gaps_.location().calls.context(gaps_.call_before(gap));
+        if (begin >= end || known_ == nullptr || polls_.is_poll(context))
+            return 0;
+        begin = std::max(begin, waits_until(gaps_.call_before(gap), leave));
+        return begin < end ? gaps_.recorded(begin, end) : 0;
+    }
+
+private:
+    /// Until nobody is waited for any more; if that is in doubt, all of the call may be a wait.
+    model::Ns waits_until(std::uint32_t call, model::Ns leave)
+    {
+        near_ = jumps_.before({call}, near_);
+        if (near_ == jumps_.size() || jumps_.call(near_) != call) {
+            const Through through = known_->through[call];
+            const bool is_work = through.kind != model::SegmentKind::Delay && !is_doubtful(through.confidence);
+            return is_work ? gaps_.location().calls.enter(call) : leave;
+        }
+        // Whatever a message takes is waited for, too; in a collective all have something to do when the last has come.
+        const KnownJump jump = known_->jumps.known(near_, gaps_.location());
+        return jump.kind == model::SegmentKind::Collective && !is_doubtful(jump.confidence) ? jump.to_enter : leave;
+    }
+
+    Gaps& gaps_;
+    const BetweenPolls& polls_;
+    const LocationPredecessors* known_ = nullptr;
+    JumpList jumps_;
+    std::size_t near_ = 0;  // where the last jump was: questions come in the order of time
+};
+
 /// What the first thread works meanwhile.
-Work at_work(std::size_t p, Gaps& gaps, const BetweenPolls& is_between_polls, const Moment& moment,
-             const SameWork* same)
+Work at_work(std::size_t p, Gaps& gaps, BusyInCalls& busy_in_calls, const BetweenPolls& is_between_polls,
+             const Moment& moment, const SameWork* same)
 {
     const model::Ns begin{moment.begin}, end{moment.end};
     Work work;
-    for (std::size_t i = gaps.first_behind(begin); i < gaps.end() && gaps.begin_of(i) < end; ++i) {
+    std::int64_t in_calls = 0;
+    for (std::size_t i = gaps.first_behind(begin);; ++i) {
+        // Who asks for the same work asks for nothing else.
+        if (i > 0 && same == nullptr)
+            in_calls += busy_in_calls.before(i, begin, end);
+        if (i >= gaps.end() || gaps.begin_of(i) >= end)
+            break;
         const std::int64_t recorded = gaps.recorded(std::max(begin, gaps.begin_of(i)), std::min(end, gaps.end_of(i)));
         const std::int64_t ns = work_in(gaps, i, recorded, is_between_polls(gaps.place(i)));
         work.ns += ns;
         work.there += ns > 0 && same != nullptr && same->is_there(moment.place, p, gaps, i) ? ns : 0;
     }
+    work.busy = work.ns + in_calls;
     return work;
 }
 
@@ -176,21 +233,25 @@ std::vector<std::int64_t> processes_there(const Replay& replay, const Chosen& ch
 }
 
 /// What all other processes work meanwhile: a Work for each moment.
-std::vector<std::int64_t> work_meanwhile(const Replay& replay, const std::vector<Moment>& moments,
-                                         std::vector<Gaps>& gaps, const Chosen& chosen, const SameWork* same,
+std::vector<std::int64_t> work_meanwhile(const Replay& replay, const Predecessors& predecessors,
+                                         const std::vector<Moment>& moments, std::vector<Gaps>& gaps,
+                                         const Chosen& chosen, const SameWork* same,
                                          const BetweenPolls& is_between_polls)
 {
     std::vector<std::int64_t> sums(moments.size() * work_numbers, 0);
-    for (std::size_t p = 0; p < gaps.size(); ++p)
+    for (std::size_t p = 0; p < gaps.size(); ++p) {
+        BusyInCalls busy_in_calls(predecessors, p, gaps[p], is_between_polls);
         for (std::size_t i = 0; i < moments.size(); ++i) {
             const Moment& moment = moments[i];
             if (moment.process == replay.processes[p].process.value)
                 continue;
-            const Work work = at_work(p, gaps[p], is_between_polls, moment, same);
+            const Work work = at_work(p, gaps[p], busy_in_calls, is_between_polls, moment, same);
             sums[work_numbers * i] += work.ns;
             sums[work_numbers * i + 1] += work.there;
-            sums[work_numbers * i + 2] += chosen.gaps(moment.place)[p].empty() ? 0 : work.ns;
+            sums[work_numbers * i + 2] += work.busy;
+            sums[work_numbers * i + 3] += chosen.gaps(moment.place)[p].empty() ? 0 : work.busy;
         }
+    }
     return sums;
 }
 
@@ -247,7 +308,8 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& 
             break;
         const std::vector<Moment> all = ask(replay, ready, round);
         const std::vector<std::int64_t> answers =
-            sum_answers(replay, work_meanwhile(replay, all, gaps, chosen, same, is_between_polls), round, work_numbers);
+            sum_answers(replay, work_meanwhile(replay, predecessors, all, gaps, chosen, same, is_between_polls), round,
+                        work_numbers);
         for (std::size_t i = 0; i < answers.size(); i += work_numbers) {
             const OwnMoment& own_moment = own[next++];
             const std::uint32_t place = own_moment.moment.place;
@@ -257,13 +319,13 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& 
             };
             const double part = part_of(answers[i], others), most = std::max(part, 1.0);
             const auto peers = static_cast<double>(all_there[place] - 1);
-            const double of_peers = peers > 0 ? std::min(part_of(answers[i + 2], peers), 1.0) : part / most;
+            const double busy = peers > 0 ? part_of(answers[i + 3], peers) : part_of(answers[i + 2], others);
             const auto ns = static_cast<double>(own_moment.ns);
             Sum& sum = sums[place];
             sum.ns += own_moment.ns;
             sum.at_work += rounded(ns * part / most);
             sum.there += rounded(ns * part_of(answers[i + 1], others) / most);
-            sum.of_peers += rounded(ns * of_peers);
+            sum.busy += rounded(ns * std::min(busy, 1.0));
         }
     }
     constexpr std::size_t numbers = sizeof(Sum) / sizeof(std::int64_t);
@@ -274,7 +336,7 @@ std::vector<Meanwhile> others_at_work(const Replay& replay, const Predecessors& 
         const auto part_of = [&](std::int64_t work) {
             return static_cast<double>(work) / static_cast<double>(std::max<std::int64_t>(sum.ns, 1));
         };
-        result.push_back({part_of(sum.at_work), part_of(sum.there), part_of(sum.of_peers)});
+        result.push_back({part_of(sum.at_work), part_of(sum.there), part_of(sum.busy)});
     }
     return result;
 }

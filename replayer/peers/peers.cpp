@@ -312,7 +312,7 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     const std::vector<Meanwhile> meanwhile = others_at_work(replay, predecessors, gaps, chosen, nullptr);
     for (std::size_t i = 0; i < places.size(); ++i)
         found.stretches[i].others_at_work_ns =
-            rounded(meanwhile[i].of_peers * static_cast<double>(found.stretches[i].looked_at_ns));
+            rounded(meanwhile[i].busy * static_cast<double>(found.stretches[i].looked_at_ns));
     compare_elsewhere(replay, predecessors, same, gaps, chosen, places, found);
     add_times(replay, chosen, found.stretches);
     Stretches result;

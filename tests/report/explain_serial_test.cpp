@@ -38,8 +38,8 @@ TEST(ExplainSerial, BalancedRanksThatDoNotWorkAtTheSameTimeAreSerial)
     EXPECT_THAT(sentence(p), HasSubstr(" Its peers take as long, but not at the same time."));
     EXPECT_THAT(
         sentence(p),
-        HasSubstr(" While one rank computes here, the others compute for 3 % of that time, in the mean, and wait "
-                  "or communicate else: let them do a part of it, or something else meanwhile."));
+        HasSubstr(" While one rank computes here, the others compute, or are in calls that wait for nobody, for 3 % of "
+                  "that time, in the mean, and wait else: let them do a part of it, or something else meanwhile."));
     EXPECT_THAT(explain(p, 0).headline(), HasSubstr("its peers take as long, serial"));
 }
 
@@ -48,11 +48,12 @@ TEST(ExplainSerial, WhoHasLessToDoIsNotIdleForAnotherReason)
 {
     model::Profile p = one_stretch();
     p.stretches[0].others_at_work_ns = 500 * ms;
-    EXPECT_THAT(sentence(p), Not(HasSubstr("wait or communicate else")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("and wait else")));
     p.stretches[0].others_at_work_ns = 200 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
-    EXPECT_THAT(sentence(p), HasSubstr("the others compute for 20 % of that time, in the mean, and wait or "
-                                       "communicate else."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("the others compute, or are in calls that wait for nobody, for 20 % of that time, "
+                          "in the mean, and wait else."));
 }
 
 TEST(ExplainSerial, WhatNoOtherRankDoesIsSerialIfTheyWait)
@@ -62,11 +63,11 @@ TEST(ExplainSerial, WhatNoOtherRankDoesIsSerialIfTheyWait)
     s.compared = s.compared_ns = s.peers_ns = s.processor_ns = 0;
     p.stretch_shares = {{0, {3}, 1000 * ms, 10, 0}};
     EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
-    EXPECT_THAT(sentence(p), Not(HasSubstr("wait or communicate else")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("and wait else")));
     s.others_at_work_ns = 0;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
-    EXPECT_THAT(sentence(p), HasSubstr(" While rank 3 computes here, the others compute for 0 % of that time, in the "
-                                       "mean, and wait or communicate else: let them do a part of it"));
+    EXPECT_THAT(sentence(p), HasSubstr(" While rank 3 computes here, the others compute, or are in calls that wait for "
+                                       "nobody, for 0 % of that time, in the mean, and wait else: let them do a part"));
     // Not worth the trouble: 0.4 % of the path.
     p.facts["path_ns"] = 250'000 * ms;
     EXPECT_THAT(sentence(p), Not(HasSubstr("let them")));
@@ -102,9 +103,9 @@ TEST(ExplainSerial, RanksThatTakeTurnsHaveNothingToBeComparedWith)
     EXPECT_THAT(
         sentence(p),
         HasSubstr(" Ranks take turns here: 99 of 100 times one of them has something to do, and the others "
-                  "next to nothing at this place. While one rank computes here, the others compute for 0 % of that "
-                  "time, in the mean, and wait or communicate else: let them do a part of it, or something "
-                  "else meanwhile."));
+                  "next to nothing at this place. While one rank computes here, the others compute, or are in "
+                  "calls that wait for nobody, for 0 % of that time, in the mean, and wait else: let them do a part of "
+                  "it, or something else meanwhile."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("peers")));
     EXPECT_THAT(sentence(p), Not(HasSubstr("noise")));
     EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all once")));
@@ -117,10 +118,9 @@ TEST(ExplainSerial, SomeRanksMayTakeTurnsWithOthers)
     p.stretches[0].others_at_work_ns = 330 * ms;  // each works with one of three
     p.stretches[0].peers_ns = 15 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Serial);
-    EXPECT_THAT(sentence(p),
-                HasSubstr(" Ranks take turns here: 99 of 100 times some of them have something to do, and others "
-                          "next to nothing at this place. While one rank computes here, the others compute for "
-                          "33 % of that time"));
+    EXPECT_THAT(sentence(p), HasSubstr(" Ranks take turns here: 99 of 100 times some of them have something to do, and "
+                                       "others next to nothing at this place. While one rank computes here, the others "
+                                       "compute, or are in calls that wait for nobody, for 33 % of that time"));
     p.stretches[0].peers_ns = 30 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
 }
@@ -161,10 +161,10 @@ TEST(ExplainSerial, WhatMakesLittleDoesNotHideThatOthersAreIdle)
     s.preempted_ns = s.own_preempted_ns = 100 * ms;
     s.rank_variance = 0;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
-    EXPECT_THAT(sentence(p), HasSubstr("wait or communicate else: let them do a part of it"));
+    EXPECT_THAT(sentence(p), HasSubstr("and wait else: let them do a part of it"));
     s.peers_ns = 400 * ms;
     s.preempted_ns = s.own_preempted_ns = 600 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr("wait or communicate else."));
+    EXPECT_THAT(sentence(p), HasSubstr("and wait else."));
 }
 
 /// Of others than the first threads nobody knows what they do meanwhile.
@@ -175,7 +175,8 @@ TEST(ExplainSerial, IsNotSaidOfThreadsThatAreNotLookedAt)
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
     p.facts.erase("threads_calling_mpi");
     p.location_process = {0, 1, 2, 3, 3};
-    EXPECT_THAT(sentence(p), HasSubstr("the others, their first threads, compute for 0 %"));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("the others, their first threads, compute, or are in calls that wait for nobody, for 0 %"));
 }
 
 /// Each time takes as long, but one rank comes there more often.
@@ -194,8 +195,8 @@ TEST(ExplainSerial, WhoComesMoreOftenHasMoreWork)
                                        "more often has more of this work."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("Only what makes all ranks faster")));
     s.others_at_work_ns = 400 * ms;
-    EXPECT_THAT(sentence(p),
-                HasSubstr("has more of this work. While one rank computes here, the others compute for 40 %"));
+    EXPECT_THAT(sentence(p), HasSubstr("has more of this work. While one rank computes here, the others compute, or "
+                                       "are in calls that wait for nobody, for 40 %"));
     s.peers_ns = 500 * ms;
     s.processor_ns = 500 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("the mean of the 3 others that do 200."));
@@ -231,7 +232,7 @@ TEST(ExplainSerial, OneRankHasNoOthers)
     p.processes.resize(1);
     p.stretch_shares = {{0, {0}, 1000 * ms, 10, 0}};
     EXPECT_FALSE(explain(p, 0).others_at_work.has_value());
-    EXPECT_THAT(sentence(p), Not(HasSubstr("wait or communicate else")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("and wait else")));
 }
 
 }  // namespace

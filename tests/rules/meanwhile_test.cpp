@@ -68,6 +68,60 @@ TEST(Meanwhile, WhoWaitsForATokenDoesNotWork)
     EXPECT_LT(others_at_work(stretch(r, "MPI_Recv", "MPI_Send")), 0.01);
 }
 
+/// Between two barriers each rank computes for 100 us, and rank 1, before that, is in a call for 800 more, while rank 0
+/// computes; the call is made by `call`.
+double at_work_beside(const std::function<void(Program& p, std::int64_t enter, std::int64_t leave)>& call)
+{
+    Program p(2);
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        call(p, time + 50, time + 850);
+        const std::int64_t end = time + 900;
+        p[0].collective(FunctionId::MPI_Barrier, {end + 1, end + 4});
+        p[1].collective(FunctionId::MPI_Barrier, {end, end + 4});
+        time = end + 4;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    return others_at_work(stretch(r, "MPI_Barrier", "MPI_Barrier"));
+}
+
+/// Who packs data, writes a file of its own or meets nobody but itself is not idle.
+TEST(Meanwhile, WhoIsInACallThatWaitsForNobodyWorks)
+{
+    for (const FunctionId function : {FunctionId::MPI_Pack, FunctionId::MPI_File_write})
+        EXPECT_GT(at_work_beside([&](Program& p, std::int64_t enter, std::int64_t leave) {
+                      p[1].call(function, {enter, leave});
+                  }),
+                  0.98);
+    EXPECT_LT(at_work_beside([](Program& p, std::int64_t enter, std::int64_t leave) {
+                  p[1].call(FunctionId::MPI_Test, {enter, leave});
+              }),
+              0.15);
+}
+
+/// Two of three meet in a collective of their own, the second one of them late: until then the first one waits.
+TEST(Meanwhile, WhoWaitsInACallDoesSoUntilTheLastHasCome)
+{
+    Program p(3);
+    const model::CommId both = p.comm({1, 2});
+    std::int64_t time = 10;
+    for (int step = 0; step < 20; ++step) {
+        p[1].collective(FunctionId::MPI_Allreduce, {time, time + 600}, both);
+        p[2].collective(FunctionId::MPI_Allreduce, {time + 500, time + 600}, both);
+        const std::int64_t end = time + 1000;
+        p[0].collective(FunctionId::MPI_Barrier, {end + 1, end + 4});
+        for (const int rank : {1, 2})
+            p[rank].collective(FunctionId::MPI_Barrier, {end, end + 4});
+        time = end + 4;
+    }
+    p.finish(time + 1);
+    const Replayed r = replay(p);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    EXPECT_NEAR(others_at_work(stretch(r, "MPI_Barrier", "MPI_Barrier")), 0.75, 0.01);
+}
+
 /// Who looks whether a message has come, again and again, waits for it.
 TEST(Meanwhile, WhoPollsDoesNotWork)
 {

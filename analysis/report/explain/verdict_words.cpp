@@ -295,12 +295,14 @@ std::string idle_others_in_words(const Explanation& e, const model::Profile& pro
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
     const bool has_no_other_remedy = e.verdict == Verdict::Serial || e.verdict == Verdict::NoPeers ||
                                      (e.verdict == Verdict::Transient && (may_be_work(e) || e.excess < little));
-    return fmt::format(
-        " While {} here, the others{}{} compute for {} of that time, in the mean, and wait or communicate else{}.",
-        e.ranks_on_path == 1 ? fmt::format("rank {} computes", e.rank) : "one rank computes",
-        e.stretch->ranks_there > 1 && e.stretch->ranks_there < ranks ? " that come here" : "",
-        e.has_threads ? ", their first threads," : "", whole_percent(*e.others_at_work),
-        has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile") : "");
+    return fmt::format(" While {} here, the others{}{} compute, or are in calls that wait for nobody, for {} of that "
+                       "time, in the mean, "
+                       "and wait else{}.",
+                       e.ranks_on_path == 1 ? fmt::format("rank {} computes", e.rank) : "one rank computes",
+                       e.stretch->ranks_there > 1 && e.stretch->ranks_there < ranks ? " that come here" : "",
+                       e.has_threads ? ", their first threads," : "", whole_percent(*e.others_at_work),
+                       has_no_other_remedy ? advice(e, ": ", "let them do a part of it, or something else meanwhile")
+                                           : "");
 }
 
 /// Whatever is done to the ranks that take longer, the others go on as they are.
