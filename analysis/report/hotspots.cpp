@@ -269,11 +269,29 @@ std::string other_rules(const model::Profile& profile)
 }
 
 std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
+/// What ranks lived for and no row has, if rows have what samples find in calls. Where threads switch all the time,
+/// that is less than their respites: the kernel counts what a switch takes, some 2 us, as time on the processor and off
+/// it. Nothing where ranks have several threads, of which only the first one's time is known.
+static std::optional<std::int64_t> missing_ns(const model::Profile& profile)
+{
+    if (profile.processes.empty() || profile.locations.size() != profile.processes.size())
+        return std::nullopt;
+    std::int64_t ns = 0;
+    for (const model::ProcessTotals& process : profile.processes)
+        ns += process.lifetime_ns;
+    for (const model::CallPathTime& time : profile.totals)
+        if (const model::Row& row = profile.row(time.call_path); row.kind != model::RowKind::Mpi && !is_transfer(row))
+            ns -= time.ns;
+    return std::max<std::int64_t>(ns, 0);
+}
+
 {
     // What was not sampled in a call is time of the call nevertheless.
     const std::int64_t in_waits = inside == InsideOfCalls::OfTheLibrary ? fact(profile, "wait_respite_ns") : 0;
     const std::int64_t elsewhere = fact(profile, "respite_ns");
     constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
+    if (const std::optional<std::int64_t> missing = missing_ns(profile); missing && in_waits > 0)
+        in_waits = std::clamp<std::int64_t>(*missing - elsewhere, 0, in_waits);
     if (in_waits + elsewhere < printed)
         return {};
     const auto seconds = [](std::int64_t ns) { return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9); };

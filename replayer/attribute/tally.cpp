@@ -305,10 +305,10 @@ private:
             if (!sample.context.valid())
                 continue;
             const Place place = divider_.place_of(sample);
-            const bool is_known =
-                place.pseudo == Pseudo::Measurement && known != tool.end() && known->begin <= sample.time;
-            if (is_known) {
-                result_.totals.mention(place);  // its counts are there
+            // Whatever function it is in: those that the collector calls need not look like it.
+            if (known != tool.end() && known->begin <= sample.time) {
+                if (place.pseudo != Pseudo::None)
+                    result_.totals.mention(place);  // its counts are there
                 continue;
             }
             const std::int64_t ns = weights_.of_all(location, sample);

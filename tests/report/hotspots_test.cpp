@@ -359,6 +359,24 @@ TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
     EXPECT_THAT(doubt_note(profile), testing::StartsWith("Replayed by --rules=paper, to compare: "));
 }
 
+/// Rows and what is said to be missing are no more than there was.
+TEST(Hotspots, NoMoreIsMissingThanRanksHaveLivedFor)
+{
+    using tests::ms;
+    model::Profile profile;
+    profile.processes.push_back({"rank 0", "node", 1000 * ms, 900 * ms, 0, 0, 0, 0});
+    profile.locations = {"rank 0"};
+    profile.rows = {{model::RowKind::Mpi, "MPI_Recv", "MPI", "", 0}, {model::RowKind::Sampled, "poll", "", "", 0}};
+    profile.call_paths = {{{0}, model::CallPathId::none()}, {{1}, model::CallPathId::none()}};
+    profile.totals = {{{0}, model::ProcessId::none(), 900 * ms, 0}, {{1}, model::ProcessId::none(), 700 * ms, 100}};
+    profile.facts = {{"wait_respite_ns", 350 * ms}, {"respite_ns", 10 * ms}};
+    EXPECT_THAT(respite_note(profile, InsideOfCalls::OfTheLibrary),
+                testing::StartsWith("All ranks: without 0.290 s of waiting in MPI and 0.010 s elsewhere, "));
+    profile.locations.emplace_back("rank 0 thread 1");
+    EXPECT_THAT(respite_note(profile, InsideOfCalls::OfTheLibrary),
+                testing::StartsWith("All ranks: without 0.350 s of waiting in MPI"));
+}
+
 TEST(Hotspots, RespitesAreSaidWhereTheyWere)
 {
     using tests::ms;

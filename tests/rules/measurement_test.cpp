@@ -87,5 +87,19 @@ TEST_F(TwoThreads, WhatTheCollectorDoesIsCountedOnceWithoutCallers)
     EXPECT_EQ(r.path_us("[measurement]"), 60 + 94);  // 100 of 1,000, of which 940 are left
 }
 
+/// What the collector says of its own time is that of all samples in it: a thread has no more time than it lives.
+TEST_F(TwoThreads, WhatTheCollectorRecordedOfItselfIsCountedOnceWhoeverWorksForIt)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId unwind = functions_.add("_Unwind_Find_FDE", "/lib/libgcc_s.so.1", main);
+    for (int i = 1; i <= 10; ++i)
+        sample(0, 100 * i - 1, i == 3 || i == 4 ? unwind : main, 100);
+    thread(0).tool = {{from_us(200), from_us(400)}};
+    const Replayed r = run();
+    EXPECT_EQ(r.total_us("[measurement]"), 200);
+    EXPECT_EQ(r.total_us("_Unwind_Find_FDE"), 0);
+    EXPECT_EQ(r.total_us("main2"), 800);
+}
+
 }  // namespace
 }  // namespace critpath::tests
