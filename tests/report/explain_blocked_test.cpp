@@ -51,6 +51,26 @@ TEST(ExplainBlocked, WhereItIsBlockedIsSaid)
         HasSubstr("find out what it waits for in spread: files, locks, memory, or a stop (SIGSTOP, a debugger)."));
 }
 
+/// Of a binary without symbols, functions have no names that anybody knows.
+TEST(ExplainBlocked, AFunctionWithoutANameIsNamedByWhatItCalls)
+{
+    model::Profile p = without_code(one_stretch());
+    const model::Row place = sampled("app+0x1200", "/bin/app"), sleep = sampled("clock_nanosleep", "/lib/libc.so.6");
+    add_code(p,
+             {sampled("main", "/bin/app"), place, sampled("zgemm_", "/lib/libblas.so.3"), sleep, pseudo("[blocked]")},
+             {0, {}, 500 * ms, 0, 0, 0});
+    p.stretches[0].own_blocked_ns = 500 * ms;
+    p.stretches[0].processor_ns = 0;
+    p.stretches[0].blocked_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).code.blocked.in->name, "zgemm_");
+    EXPECT_EQ(explain(p, 0).code.blocked.in->caller, "app+0x1200");
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("(blocked in zgemm_)"));
+    // The C library says how it waits, and not where.
+    p.stretch_code.clear();
+    add_code(p, {sampled("main", "/bin/app"), place, sleep, pseudo("[blocked]")}, {0, {}, 500 * ms, 0, 0, 0});
+    EXPECT_EQ(explain(p, 0).code.blocked.in->name, "app+0x1200");
+}
+
 /// The peers are blocked in `load`, too: what is to be mended is where they are not.
 TEST(ExplainBlocked, WhereItIsBlockedLongerIsSaid)
 {

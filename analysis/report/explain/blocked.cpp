@@ -5,6 +5,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain/subtrees.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -67,7 +68,21 @@ double seen(const model::Profile& profile, const std::vector<BlockedPlace>& plac
     return all_ns > 0 ? seen_ns / all_ns : 0;
 }
 
-/// The one function of the application that has most of it, if it is not the one that it would be in anyway.
+bool is_of_c_library(const model::Row& row)
+{
+    const std::string_view module = row.module;
+    const std::string_view file = module.substr(module.rfind('/') + 1);
+    return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread");
+}
+
+/// Of a binary without symbols: "app+0x1200".
+bool has_only_a_place(const model::Row& function)
+{
+    return function.name.starts_with(std::string(basename(function.module)) + "+0x");
+}
+
+/// The one function of the application that has most of it, if it is not the one that it would be in anyway. If that
+/// has no name, what it calls of a library, which is better known.
 std::optional<FunctionShare> function_of_application(const model::Profile& profile, std::size_t stretch,
                                                      const Callers& callers, const std::vector<BlockedPlace>& places)
 {
@@ -78,16 +93,16 @@ std::optional<FunctionShare> function_of_application(const model::Profile& profi
     const std::int64_t all_ns = sum_of(places);
     const Subtree* const most =
         subtrees.innermost([&](const Subtree& s) { return part(s.time.ns, all_ns) >= mostly_from; });
-    if (most == nullptr)
-        return std::nullopt;
-    return FunctionShare{most->function->name, std::min(part(most->time.ns, all_ns), 1.0)};
-}
-
-bool is_of_c_library(const model::Row& row)
-{
-    const std::string_view module = row.module;
-    const std::string_view file = module.substr(module.rfind('/') + 1);
-    return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread");
+    const auto share = [&](const Subtree& of) { return std::min(part(of.time.ns, all_ns), 1.0); };
+    if (most == nullptr || !has_only_a_place(*most->function))
+        return most == nullptr ? std::nullopt : std::optional(FunctionShare{most->function->name, share(*most)});
+    const Subtree* const named = subtrees.innermost_called([&](const Subtree& s) {
+        return part(s.time.ns, all_ns) >= mostly_from && !has_only_a_place(*s.function) &&
+               !is_of_c_library(*s.function);
+    });
+    if (named == nullptr)
+        return FunctionShare{most->function->name, share(*most)};
+    return FunctionShare{named->function->name, share(*named), most->function->name};
 }
 
 /// The function of the C library that has most of it.

@@ -337,8 +337,10 @@ void add_short_names(const std::vector<Function>& all, Code& code)
         for (const FunctionShare& share : *shares)
             names.insert(printable(share.name));
     for (const auto* share : {&code.of_threads, &code.blocked.in, &code.blocked_longer.in})
-        if (*share)
+        if (*share) {
             names.insert(printable((*share)->name));
+            names.insert(printable((*share)->caller));
+        }
     const std::map<std::string, std::string> shown = shorten_names(names, sentence_name_width);
     const std::map<std::string, std::string> headline = shorten_names(names, headline_name_width);
     const auto short_names = [](const FunctionShare& function, const std::map<std::string, std::string>& in) {
