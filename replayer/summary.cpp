@@ -35,15 +35,18 @@ double percent_of_path(const model::Profile& profile, const char* key)
 }
 
 /// Where more than a percent of the path may be elsewhere.
-std::string doubt_in_words(const model::Profile& profile)
+std::string doubt_in_words(const model::Profile& profile, const std::string& trace)
 {
     const double led = percent_of_path(profile, "led_by_doubt_ns");
     constexpr double much = 20, worth_a_word = 1;  // %
     if (led < worth_a_word)
         return {};
+    const std::int64_t segments = fact(profile, "low_confidence_segments");
     return fmt::format(
-        "{}: {:.1f} % of the path is where doubtful decisions put it, and may as well be on other ranks\n",
-        led > much ? "warning" : "note", led);
+        "{}: {:.1f} % of the path is where doubtful decisions put it, and may as well be on other ranks; {} of "
+        "its segments {} in doubt ({:.1f} % of the path): cpreport path --doubtful {}\n",
+        led > much ? "warning" : "note", led, segments, segments == 1 ? "is" : "are",
+        percent_of_path(profile, "low_confidence_ns"), shell_word(trace));
 }
 
 /// How far the path can be told with the clocks as they are; nothing if there is only one.
@@ -94,7 +97,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                            100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
         }
     }
-    text += doubt_in_words(profile);
+    text += doubt_in_words(profile, trace);
     text += clocks_in_words(profile);
     if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
         fmt::format_to(

@@ -118,7 +118,7 @@ Document run_explain(const Request& request)
         {"led_by_doubt_percent", "", Share{part(fact(profile, "led_by_doubt_ns"), path_ns)}},
     };
     constexpr double much_doubt = 0.1;  // so that what is advised may be of no use
-    std::string doubt = doubt_note(profile);
+    std::string doubt = doubt_note(profile, request.trace_name);
     if (part(fact(profile, "led_by_doubt_ns"), path_ns) >= much_doubt)
         document.lead.push_back(std::exchange(doubt, {}));
     if (lack.is_main_finding())

@@ -186,7 +186,7 @@ Document run_hotspots(const Request& request)
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)
         add_window(document, *window);
-    if (std::string note = doubt_note(profile); !note.empty() && !window)
+    if (std::string note = doubt_note(profile, request.trace_name); !note.empty() && !window)
         document.notes.push_back(std::move(note));
     if (std::optional<std::string> note = sampling_cost_note(profile); note && !window)
         document.notes.push_back(std::move(*note));

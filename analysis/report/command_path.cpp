@@ -65,6 +65,7 @@ public:
         from_ = arguments.moment_ns("--from", makespan).value_or(0);
         to_ = arguments.moment_ns("--to", makespan).value_or(std::numeric_limits<std::int64_t>::max());
         min_length_ = arguments.duration_ns("--min-length").value_or(0);
+        is_doubtful_only_ = arguments.flag("--doubtful");
         if (to_ <= from_)
             fail(ExitCode::Usage, "--to: {} is not after --from; give a later time", arguments.text("--to"));
         const std::vector<std::string> words = kind_words();
@@ -79,7 +80,7 @@ public:
     bool operator()(const Segment& segment) const
     {
         return segment.end > from_ && segment.begin < to_ && length(segment) >= min_length_ &&
-               kinds_.test(segment.kind) &&
+               kinds_.test(segment.kind) && (!is_doubtful_only_ || segment.low_confidence != 0) &&
                (ranks_.empty() || ranks_.count(profile_->location_process[segment.location]) > 0);
     }
 
@@ -88,6 +89,7 @@ private:
     std::int64_t from_ = 0;
     std::int64_t to_ = 0;
     std::int64_t min_length_ = 0;
+    bool is_doubtful_only_ = false;
     std::bitset<model::segment_kinds> kinds_;
     std::set<std::uint32_t> ranks_;
 };
@@ -289,6 +291,7 @@ Command path_command()
             {"--from", "TIME", "only what lies after this moment of the run: in seconds, or 20ms, or 40%", "", {}},
             {"--to", "TIME", "only what lies before this moment", "", {}},
             {"--min-length", "TIME", "only segments that take this long", "", {}},
+            {"--doubtful", "", "only segments that are in doubt themselves", "", {}},
             {"--kind", "KIND,...", "", "", kind_words(), true},
             {"--rank", "RANKS", "only segments that end on these ranks, as 0,4-7", "", {}, true},
         },

@@ -5,6 +5,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
+#include "analysis/report/text.hpp"
 #include "formats/result/schema.hpp"
 
 #include <fmt/format.h>
@@ -268,7 +269,6 @@ std::string other_rules(const model::Profile& profile)
     return rules == "arrival" ? "" : rules;
 }
 
-std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 /// What ranks lived for and no row has, if rows have what samples find in calls. Where threads switch all the time,
 /// that is less than their respites: the kernel counts what a switch takes, some 2 us, as time on the processor and off
 /// it. Nothing where ranks have several threads, of which only the first one's time is known.
@@ -285,13 +285,14 @@ static std::optional<std::int64_t> missing_ns(const model::Profile& profile)
     return std::max<std::int64_t>(ns, 0);
 }
 
+std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 {
     // What was not sampled in a call is time of the call nevertheless.
-    const std::int64_t in_waits = inside == InsideOfCalls::OfTheLibrary ? fact(profile, "wait_respite_ns") : 0;
+    std::int64_t in_waits = inside == InsideOfCalls::OfTheLibrary ? fact(profile, "wait_respite_ns") : 0;
     const std::int64_t elsewhere = fact(profile, "respite_ns");
-    constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
     if (const std::optional<std::int64_t> missing = missing_ns(profile); missing && in_waits > 0)
         in_waits = std::clamp<std::int64_t>(*missing - elsewhere, 0, in_waits);
+    constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
     if (in_waits + elsewhere < printed)
         return {};
     const auto seconds = [](std::int64_t ns) { return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9); };
@@ -306,7 +307,7 @@ static std::optional<std::int64_t> missing_ns(const model::Profile& profile)
     return fmt::format("All ranks: without {}, where threads gave up their processor too often to be sampled.", what);
 }
 
-std::string doubt_note(const model::Profile& profile)
+std::string doubt_note(const model::Profile& profile, std::string_view trace)
 {
     if (const std::string rules = other_rules(profile); !rules.empty())
         return fmt::format(
@@ -317,10 +318,16 @@ std::string doubt_note(const model::Profile& profile)
     const double doubted = part(fact(profile, "led_by_doubt_ns"), fact(profile, "path_ns"));
     if (doubted < large)
         return {};
-    return fmt::format(
-        "{} % of the path is where doubtful decisions put it (cpreport path marks them), and may as well "
-        "be on other ranks.",
-        percent_text(doubted));
+    const std::int64_t segments = fact(profile, "low_confidence_segments");
+    const std::string which = segments == 0 ? "some of it is"
+                              : segments == 1
+                                  ? "1 of its segments is"
+                                  : count_text(static_cast<std::uint64_t>(segments)) + " of its segments are";
+    return fmt::format("{} % of the path is where doubtful decisions put it, and may as well be on other ranks; {} in "
+                       "doubt ({} % of the path): {}",
+                       percent_text(doubted), which,
+                       percent_text(part(fact(profile, "low_confidence_ns"), fact(profile, "path_ns"))),
+                       command_line("path --doubtful", trace));
 }
 
 void sort_by_path(std::vector<Hotspot>& items)

@@ -131,9 +131,9 @@ std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspo
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile, InsideOfCalls inside);
 
-/// A sentence on how much of the whole path is in doubt, whatever the sampling error, or that its rules do not tell;
-/// empty if that is next to nothing.
-std::string doubt_note(const model::Profile& profile);
+/// A sentence on how much of the whole path is in doubt, whatever the sampling error, and where to look, or that its
+/// rules do not tell; empty if that is next to nothing. `trace`: as the user may type it.
+std::string doubt_note(const model::Profile& profile, std::string_view trace);
 
 /// The rules by which the path was found, if they are there to compare (cpreplay --rules); else empty.
 std::string other_rules(const model::Profile& profile);

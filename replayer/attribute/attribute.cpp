@@ -70,6 +70,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
     }
     add("path_samples", tally.path_samples);
     add("independent_samples", tally.independent_samples);
+    add("low_confidence_segments", tally.low_confidence_segments);
     facts["low_confidence_ns"] = tally.low_confidence_ns;
     facts["led_by_doubt_ns"] = tally.led_by_doubt_ns;
 

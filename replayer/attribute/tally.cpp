@@ -199,6 +199,7 @@ private:
         result_.kinds[{kind, function, process}].add(ns, 1);
         const bool is_low = is_doubtful(static_cast<model::Confidence>(segment.low_confidence));
         result_.low_confidence_ns += is_low ? ns : 0;
+        result_.low_confidence_segments += is_low ? 1 : 0;
         switch (kind) {
         case SegmentKind::Compute:
             divider_.add_computation(segment);

@@ -137,6 +137,7 @@ struct Tally {
     std::map<std::uint32_t, std::int64_t> computed_ns;        // by LocationId: between calls, on and off the path
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
+    std::uint64_t low_confidence_segments = 0;
     std::int64_t led_by_doubt_ns = 0;  // path time (led_by_doubt.hpp)
     std::uint64_t path_samples = 0;
     std::uint64_t independent_samples = 0;        // of these: of several threads at one time, one

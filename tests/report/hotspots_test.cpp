@@ -349,14 +349,21 @@ TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
     using tests::ms;
     model::Profile profile;
     profile.facts = {{"path_ns", 1000 * ms}, {"low_confidence_ns", 8 * ms}, {"led_by_doubt_ns", 9 * ms}};
-    EXPECT_EQ(doubt_note(profile), "");
+    EXPECT_EQ(doubt_note(profile, "the trace"), "");
     profile.facts["led_by_doubt_ns"] = 226 * ms;
-    EXPECT_EQ(doubt_note(profile).find("22.6 % of the path is where doubtful decisions put it"), 0U);
-    EXPECT_EQ(doubt_note({}), "");
+    EXPECT_EQ(doubt_note(profile, "the trace").find("22.6 % of the path is where doubtful decisions put it"), 0U);
+    EXPECT_THAT(
+        doubt_note(profile, "the trace"),
+        testing::EndsWith("; some of it is in doubt (0.8 % of the path): cpreport path --doubtful 'the trace'"));
+    profile.facts["low_confidence_segments"] = 12;
+    EXPECT_THAT(doubt_note(profile, "the trace"),
+                testing::EndsWith("; 12 of its segments are in doubt (0.8 % of the path): cpreport path "
+                                  "--doubtful 'the trace'"));
+    EXPECT_EQ(doubt_note({}, "the trace"), "");
     profile.properties["rules"] = "arrival";
-    EXPECT_EQ(doubt_note(profile).find("22.6 %"), 0U);
+    EXPECT_EQ(doubt_note(profile, "the trace").find("22.6 %"), 0U);
     profile.properties["rules"] = "paper";
-    EXPECT_THAT(doubt_note(profile), testing::StartsWith("Replayed by --rules=paper, to compare: "));
+    EXPECT_THAT(doubt_note(profile, "the trace"), testing::StartsWith("Replayed by --rules=paper, to compare: "));
 }
 
 /// Rows and what is said to be missing are no more than there was.

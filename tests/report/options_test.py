@@ -19,7 +19,7 @@ class Options(ReportCase):
                      "--inclusive": None, "--inside": None, "--inlined": None, "--from": "5", "--to": "5", "--phases": "3"},
         "annotate": {"--context": "0", "--instructions": None, "--rank": "0", "--from": "5.5", "--to": "5.5"},
         "explain": {"--top": "1"},
-        "path": {"--top": "1", "--all": None, "--from": "3", "--to": "5", "--min-length": "400ms", "--kind": "mpi",
+        "path": {"--top": "1", "--all": None, "--from": "3", "--to": "5", "--min-length": "400ms", "--doubtful": None, "--kind": "mpi",
                  "--rank": "1"},
         "diff": {"--by": "module", "--top": "1"},
     }

@@ -48,6 +48,7 @@ public:
         time_ += ns;
         hops_ += location != from ? 1 : 0;
         unsure_ns_ += unsure ? ns : 0;
+        unsure_ += unsure ? 1 : 0;
         const std::uint32_t process = sample_.profile.location_process.at(location);
         sample_.profile.processes.at(process).path_ns += ns;
         const bool has_no_function = kind == SegmentKind::Compute || kind == SegmentKind::StartDelay;
@@ -71,6 +72,7 @@ public:
         facts["segments"] = static_cast<std::int64_t>(sample_.segments.size());
         facts["hops"] = hops_;
         facts["low_confidence_ns"] = unsure_ns_;
+        facts["low_confidence_segments"] = unsure_;
         facts["led_by_doubt_ns"] = 3 * unsure_ns_;
         facts["processes"] = static_cast<std::int64_t>(sample_.profile.processes.size());
         facts["locations"] = static_cast<std::int64_t>(sample_.profile.locations.size());
@@ -82,6 +84,7 @@ private:
     std::int64_t time_ = 0;
     std::int64_t hops_ = 0;
     std::int64_t unsure_ns_ = 0;
+    std::int64_t unsure_ = 0;  // segments
 };
 
 void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
