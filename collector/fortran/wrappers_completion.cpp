@@ -88,8 +88,8 @@ struct Poll {
     const MPI_Fint* which = nullptr;  // of those that say MPI_UNDEFINED here where no request is active
 };
 
-// Records a poll that found nothing, or that had no active request to test. Otherwise the caller records what was found:
-// then the flag, or the number of completed requests, is not 0.
+// Records a poll that found nothing, or that had no active request to test. Otherwise the caller records what was
+// found: then the flag, or the number of completed requests, is not 0.
 bool found(Call& call, const Poll& poll, const SavedHandles& saved, const MPI_Fint* requests, int count)
 {
     if (*poll.hits == 0 || (poll.which == nullptr ? saved.are_null() : *poll.which == MPI_UNDEFINED)) {
