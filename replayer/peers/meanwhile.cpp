@@ -77,14 +77,14 @@ public:
     /// In [begin, end), in the call before this gap, ns.
     std::int64_t before(std::size_t gap, model::Ns begin, model::Ns end)
     {
-        const model::Ns enter = gaps_.enter_before(gap), leave = gaps_.begin_of(gap);
-        begin = std::max(begin, enter);
+        const model::Ns leave = gaps_.begin_of(gap);
+        begin = std::max(begin, gaps_.enter_before(gap));
         end = std::min(end, leave);
-        const model::ContextId context = gaps_.location().calls.context(gaps_.call_before(gap));
-        if (begin >= end || known_ == nullptr || polls_.is_poll(context))
+        if (begin >= end || known_ == nullptr)
             return 0;
-        begin = std::max(begin, waits_until(gaps_.call_before(gap), leave));
-        return begin < end ? gaps_.recorded(begin, end) : 0;
+        const std::uint32_t call = gaps_.call_before(gap);
+        begin = std::max(begin, waits_until(call, leave));
+        return begin < end && !polls_.is_poll(gaps_.location().calls.context(call)) ? gaps_.recorded(begin, end) : 0;
     }
 
 private:
