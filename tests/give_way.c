@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns that the ranks of a test under MPICH give way while they wait. Debian's MPICH (over UCX) never does: with more ranks
-// than processors, each wait would take time slices of the others. Linked in front of MPI; where MPICH does not use UCX,
-// nobody calls this.
+// Owns that the ranks of a test under MPICH give way while they wait. Debian's MPICH (over UCX) never does: with more
+// ranks than processors, each wait would take time slices of the others. Linked in front of MPI; where MPICH does not
+// use UCX, nobody calls this.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -160,8 +160,8 @@ public:
     /// Whether all are null, or there are none.
     [[nodiscard]] bool are_null() const
     {
-        return wanted_ == size_ && std::all_of(copy_, copy_ + size_,
-                                               [](MPI_Request request) { return request == handles.request_null; });
+        return wanted_ == size_ &&
+               std::all_of(copy_, copy_ + size_, [](MPI_Request request) { return request == handles.request_null; });
     }
 
 private:

@@ -67,9 +67,9 @@ std::uint64_t poll_of(const MPI_Request* requests, int count)
     return count > 0 ? place ^ (key_of(requests[0]) << 8) ^ (static_cast<std::uint64_t>(count) << 48) : place;
 }
 
-// Records a poll that found nothing: a Test whose flag, or whose number of completed requests, came back 0, or that had no
-// active request to test. Who looks after messages that may come later asks that as often as any other question. False if
-// the wrapper has nothing more to record. `*hits` is read, and `none_active` asked, only after success.
+// Records a poll that found nothing: a Test whose flag, or whose number of completed requests, came back 0, or that had
+// no active request to test. Who looks after messages that may come later asks that as often as any other question.
+// False if the wrapper has nothing more to record. `*hits` is read, and `none_active` asked, only after success.
 template <class NoneActive>
 bool found(Call& call, int result, const int* hits, NoneActive&& none_active, const MPI_Request* requests, int count,
            const void* site)
