@@ -308,8 +308,7 @@ private:
             const Place place = divider_.place_of(sample);
             // Whatever function it is in: those that the collector calls need not look like it.
             if (known != tool.end() && known->begin <= sample.time) {
-                if (place.pseudo != Pseudo::None)
-                    result_.totals.mention(place);  // its counts are there
+                result_.totals.mention(place);  // its counts are there
                 continue;
             }
             const std::int64_t ns = weights_.of_all(location, sample);

@@ -66,8 +66,14 @@ public:
         move_to(time.count() - origin_);
         in_slot(place).add({ns, 1, is_first_thread ? 0 : ns, is_in_call ? ns : 0});
     }
-    /// A place that belongs to no function, and may have no time of its own.
-    void mention(Place pseudo) { of_pseudo_[pseudo]; }
+    /// A place that may have no time of its own, but counts.
+    void mention(const Place& place)
+    {
+        if (place.pseudo != Pseudo::None)
+            of_pseudo_[place];
+        else if (std::unique_ptr<OfPlace>& totals = of_context_[place.context.value]; !totals)
+            totals = std::make_unique<OfPlace>();
+    }
     /// Whose computation comes next.
     void begin_thread(model::LocationId location) { of_threads_.push_back({location.value, 0, {}}); }
     /// Time of that thread between its calls.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is said of samples in the collector.
+#include "replayer/attribute/totals.hpp"
 #include "tests/rules/two_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -48,6 +49,17 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
                                  {"[measurement]", "100 of 284, 284"},
                                  {"PMPI_Test", "70 of 200, 200"},
                                  {"memcpy", "70 of 301, 200"}}));
+}
+
+/// Counts name it, so that it has to be known.
+TEST(Totals, WhatIsMentionedIsAPlaceWithoutTime)
+{
+    replayer::Totals totals(2, model::Ns{0}, model::Ns{1000});
+    totals.mention({{1}});
+    totals.mention({ContextId::none(), replayer::Pseudo::Measurement});
+    totals.finish();
+    EXPECT_EQ(totals.places().size(), 2U);
+    totals.for_each([](const replayer::Place&, std::uint32_t, const replayer::Total&) { ADD_FAILURE() << "time"; });
 }
 
 TEST_F(TwoThreads, ToWalkTheStackForACallPathIsMeasurement)
