@@ -152,10 +152,9 @@ void keep_records(const State& state, Slot& slot)
 
 void take_records(const State& state, Slot& slot)
 {
-    const bool in_debt =
-        slot.account.relapses > 0 || (slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) > 0);
+    const bool in_debt = slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) > 0;
     if (charge(state, slot, enough_switches) && !is_resting(slot) && !state.paused) {
-        switches_too_often(state, slot, in_debt);
+        switches_too_often(state, slot, in_debt || slot.account.relapses > 0);
     }
 }
 
