@@ -85,5 +85,5 @@ cmake --preset mpich "-DCRITPATH_LIBRARIES_FROM=$root/build/ci" >"$scratch/confi
 cmake --build --preset mpich
 # The preset leaves out the endings in which a rank ends without MPI_Finalize: Hydra then kills the other processes, those
 # that observe the ranks among them, at one moment or another.
-# Its ranks wait without giving way: no more of them at the same time than there are cores.
-jobs=$(getconf _NPROCESSORS_ONLN) run_tests mpich
+# Not all of its ranks give way while they wait: fewer at the same time than of Open MPI's.
+jobs=$((2 * $(getconf _NPROCESSORS_ONLN))) run_tests mpich
