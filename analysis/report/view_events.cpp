@@ -250,8 +250,8 @@ void add_notes(Document& document, const EventAmount& all, const std::string& ev
             "too few counters for all events at once.",
             percent_text(part(all.scaled_ns, all.ns))));
     document.notes.push_back(
-        "Counts are read at samples: those since the one before stand where the sample is, so that "
-        "a function that runs for less than that may have what the one before it has counted, by more than ±.");
+        "Counts are read at samples: those since the one before stand where the sample is. So what a function counts "
+        "that runs for less than that at a time may stand at the functions behind it, by more than ±.");
 }
 
 /// Fields and note of a table that has `shown` of the `rows` that there are.

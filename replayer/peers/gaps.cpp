@@ -4,8 +4,10 @@
 
 #include "formats/functions/functions.hpp"
 #include "replayer/order.hpp"
+#include "replayer/peers/fault_rates.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace critpath::replayer
@@ -37,11 +39,11 @@ BetweenPolls::BetweenPolls(const model::Definitions& definitions)
 }
 
 Gaps::Gaps(const model::LocationTrace& location, const SameCalls& same)
-    : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size()),
-      has_page_faults_(std::ranges::any_of(location.samples, [](const auto& s) { return s.page_faults > 0; }))
+    : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size())
 {
     while (end_ > 0 && calls_.enter(end_ - 1) > location.end)
         --end_;
+    find_fault_rates();
 }
 
 std::size_t Gaps::first_behind(Ns time)
@@ -60,21 +62,72 @@ std::int64_t Gaps::carved(Ns begin, Ns end, std::int64_t ns)
     return std::max<std::int64_t>(ns, 0);
 }
 
-namespace
+/// Whose the page faults between two samples are matters where the thread did several things meanwhile: a loop that
+/// touches new memory, a call, and one that calculates. (docs/ALGORITHM, "Explanations")
+void Gaps::find_fault_rates()
 {
+    constexpr std::int64_t least_ns = 500;       // that a fault takes
+    constexpr std::int64_t worth_a_look = 1000;  // what they take: a thousandth of the time
+    constexpr std::size_t most_calls = 16;       // in an interval: behind more, all of them tell of the same mixture
 
-/// Of the page faults since the sample before, those that lie in [begin, end) if they came evenly; by parts_of_a_fault.
-std::int64_t part_in_gap(const model::Sample& sample, Ns since, Ns begin, Ns end)
-{
-    const std::int64_t length = (sample.time - since).count();
-    const std::int64_t inside = (std::min(end, sample.time) - std::max(begin, since)).count();
-    const auto faults = static_cast<double>(sample.page_faults) * static_cast<double>(parts_of_a_fault);
-    return length > 0 && inside > 0
-               ? static_cast<std::int64_t>(faults * static_cast<double>(inside) / static_cast<double>(length))
-               : 0;
+    const auto& samples = location_->samples;
+    std::int64_t faults = 0;
+    for (const model::Sample& sample : samples)
+        faults += sample.page_faults;
+    if (faults == 0)
+        return;
+    const bool matters = faults > (location_->end - location_->begin).count() / worth_a_look / least_ns;
+    expected_faults_.resize(samples.size());
+
+    std::map<GapPlace, std::uint32_t> numbers;  // a call stands before no other one
+    std::vector<FaultRates::Part> parts;
+    FaultRates rates;
+    const auto begin_of_interval = [&](std::size_t s) { return s > 0 ? samples[s - 1].time : location_->begin; };
+    const auto find_parts = [&](std::size_t s) {
+        parts.clear();
+        const Ns begin = begin_of_interval(s), end = samples[s].time;
+        const std::size_t first = first_behind(begin);
+        if (!matters || first_behind(end) - first > most_calls)
+            return;
+        const auto add = [&](GapPlace what, Ns from, Ns to) {
+            const std::int64_t ns = on_processor(std::max(begin, from), std::min(end, to));
+            if (ns > 0)
+                parts.push_back(
+                    {numbers.try_emplace(what, static_cast<std::uint32_t>(numbers.size())).first->second, ns});
+        };
+        for (std::size_t i = first; i <= end_; ++i) {
+            if (i > 0 && calls_.enter(i - 1) < end)
+                add({place(i - 1).after, model::ContextId::none()}, calls_.enter(i - 1), calls_.leave(i - 1));
+            if (i == end_ || begin_of(i) >= end)
+                break;
+            add(place(i), begin_of(i), end_of(i));
+        }
+    };
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+        find_parts(s);
+        if (!parts.empty())
+            rates.add(samples[s].page_faults, parts);
+    }
+    rates.estimate();
+    for (const auto& [what, number] : numbers)
+        fault_rates_.emplace_back(what, rates.rate(number));
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+        if (samples[s].page_faults == 0)
+            continue;
+        find_parts(s);
+        for (const FaultRates::Part& part : parts)
+            expected_faults_[s] += rates.rate(part.what) * static_cast<double>(part.ns);
+        if (expected_faults_[s] <= 0)
+            expected_faults_[s] = -static_cast<double>(on_processor(begin_of_interval(s), samples[s].time));
+    }
 }
 
-}  // namespace
+double Gaps::fault_rate(GapPlace place) const
+{
+    const auto found = std::lower_bound(fault_rates_.begin(), fault_rates_.end(), place,
+                                        [](const auto& rate, const GapPlace& of) { return rate.first < of; });
+    return found != fault_rates_.end() && found->first == place ? found->second : 0;
+}
 
 std::int64_t Gaps::on_processor(Ns begin, Ns end)
 {
@@ -85,8 +138,7 @@ std::int64_t Gaps::on_processor(Ns begin, Ns end)
     return std::max<std::int64_t>(ns, 0);
 }
 
-/// By parts_of_a_fault.
-std::int64_t Gaps::page_faults(Ns begin, Ns end)
+std::int64_t Gaps::page_faults(GapPlace place, Ns begin, Ns end)
 {
     const auto& samples = location_->samples;
     near_sample_ = count_first(
@@ -97,8 +149,12 @@ std::int64_t Gaps::page_faults(Ns begin, Ns end)
         const Ns since = s > 0 ? samples[s - 1].time : location_->begin;
         if (since >= end)
             break;
-        if (samples[s].page_faults > 0)
-            faults += part_in_gap(samples[s], since, begin, end);
+        if (expected_faults_[s] == 0)
+            continue;
+        const auto ns = static_cast<double>(on_processor(std::max(begin, since), std::min(end, samples[s].time)));
+        const double part = ns * (expected_faults_[s] < 0 ? -1 : fault_rate(place)) / expected_faults_[s];
+        const auto all = static_cast<double>(samples[s].page_faults) * static_cast<double>(parts_of_a_fault);
+        faults += static_cast<std::int64_t>(all * part);
     }
     return faults;
 }
@@ -122,8 +178,8 @@ Gap Gaps::measure(std::size_t i)
                 gap.migrations += off.migrated ? parts_of_a_migration : 0;
         });
     gap.migrations += moved_in_call ? parts_of_a_migration : 0;
-    if (has_page_faults_)
-        gap.page_faults = page_faults(begin, end);
+    if (!expected_faults_.empty())
+        gap.page_faults = page_faults(place(i), begin, end);
     if (i < location_->counted.size())
         gap.counted = location_->counted[i];
     return gap;

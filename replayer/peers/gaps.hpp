@@ -14,6 +14,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -95,7 +96,10 @@ private:
                (near < intervals.size() && intervals[near].begin < end);
     }
     [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end, std::int64_t ns);
-    [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
+    void find_fault_rates();
+    [[nodiscard]] double fault_rate(GapPlace place) const;
+    /// Of the gap [begin, end) at this place, by parts_of_a_fault.
+    [[nodiscard]] std::int64_t page_faults(GapPlace place, model::Ns begin, model::Ns end);
     [[nodiscard]] Gap measure_behind_first(std::size_t i, const BetweenPolls& is_between_polls);
     void sum_up_blocks(const BetweenPolls& is_between_polls);
 
@@ -105,7 +109,11 @@ private:
     const SameCalls* same_;
     model::CallsAlone calls_;
     std::size_t end_;
-    bool has_page_faults_;
+    // By sample, if there are page faults, of the interval between the one before and it: how many were to be expected
+    // in it by the rates of what was done in it; or less than 0, the time on the processor in it, if they are spread
+    // over it evenly.
+    std::vector<double> expected_faults_;
+    std::vector<std::pair<GapPlace, double>> fault_rates_;  // faults a ns, sorted by place
     // Where the last answers were: questions come mostly in the order of time.
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
     // As measure_behind_first(), of so many gaps, and of so many of these, which are many where a rank polls: spans may

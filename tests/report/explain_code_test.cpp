@@ -175,6 +175,14 @@ TEST(ExplainCode, PageFaultsAreNoReasonWhereTheDifferenceIsInFunctionsWithoutThe
     // Counts stand at the next sample, so that some are found in a function that has none.
     p.path_events = {{path_of(0), {3}, 0, 84'000}, {path_of(1), {3}, 0, 116'000}};
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    p.path.push_back({path_of(1), {3}, 900 * ms, 900});  // who is mostly elsewhere has them from there
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
+    p.path.pop_back();
+    // Others have some of them who have no time here: those that were between two samples.
+    add_code(p, {sampled("elsewhere")}, {});
+    p.path_events = {{path_of(0), {3}, 0, 70'000}, {path_of(1), {3}, 0, 20'000}, {path_of(3), {3}, 0, 110'000}};
+    p.stretch_code.pop_back();
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
     p.path_events.clear();  // nothing is known of them
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
 }

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -250,6 +251,72 @@ TEST(Paces, OnlySamplesCountThatTellOfThePlace)
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1}, events).samples, 3);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{2}, events).samples, 2);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1, 2}, events).samples, 5);
+}
+
+/// A process that does two things in turn, for so long and with so many page faults each time, which come evenly.
+struct Turns {
+    std::int64_t first_us, second_us, first_faults, second_faults;
+};
+
+/// The page faults of both in all, as gaps have them of what samples count each 6711 us.
+std::array<double, 2> faults_of(const Turns& turns, int rounds)
+{
+    constexpr std::int64_t call_us = 10, period_us = 6711;
+    model::LocationTrace trace;
+    std::int64_t begin = 0, end = 0;  // of the interval between two samples, us
+    double counted = 0, reported = 0;
+    const auto does = [&](std::int64_t for_us, std::int64_t faults) {
+        for (std::int64_t left = for_us; left > 0;) {
+            const std::int64_t part = std::min(left, begin + period_us - end);
+            counted += static_cast<double>(faults * part) / static_cast<double>(for_us);
+            end += part;
+            left -= part;
+            if (end - begin < period_us)
+                continue;
+            const auto number = static_cast<std::uint32_t>(std::llround(counted - reported));
+            trace.samples.push_back({model::Ns{end * us}, {2}, number, 0, 0});
+            reported += number;
+            begin = end;
+        }
+    };
+    const auto calls = [&](std::uint32_t context) {
+        const model::Ns enter{end * us};
+        does(call_us, 0);
+        trace.calls.add(enter, model::Ns{end * us}, {context});
+    };
+    calls(0);
+    for (int round = 0; round < rounds; ++round) {
+        does(turns.first_us, turns.first_faults);
+        calls(1);
+        does(turns.second_us, turns.second_faults);
+        calls(0);
+    }
+    does(period_us, 0);
+    trace.end = model::Ns{end * us};
+    const replayer::SameCalls same;
+    replayer::Gaps gaps(trace, same);
+    std::array<double, 2> sums{};
+    for (std::size_t i = 1; i < gaps.end(); ++i)
+        sums[(i - 1) % 2] +=
+            static_cast<double>(gaps.measure(i).page_faults) / static_cast<double>(replayer::parts_of_a_fault);
+    return sums;
+}
+
+TEST(PageFaults, AreOfWhatHadThem)
+{
+    constexpr int rounds = 60;
+    const auto expect = [&](const Turns& turns, double error) {
+        const std::array<double, 2> sums = faults_of(turns, rounds);
+        const double all = rounds * static_cast<double>(turns.first_faults + turns.second_faults);
+        EXPECT_NEAR(sums[0] / all, rounds * static_cast<double>(turns.first_faults) / all, error) << turns.first_us;
+        EXPECT_NEAR(sums[1] / all, rounds * static_cast<double>(turns.second_faults) / all, error) << turns.second_us;
+    };
+    expect({9'100, 18'300, 3000, 0}, 0.01);  // both longer than the time between two samples
+    expect({9'100, 18'300, 3000, 1500}, 0.02);
+    expect({600, 12'300, 200, 0}, 0.01);  // one of them shorter, so that no sample tells of it alone
+    expect({12'300, 600, 0, 200}, 0.01);
+    expect({900, 2'300, 1000, 0}, 0.05);  // both
+    expect({5'000, 5'000, 700, 700}, 0.02);
 }
 
 TEST(Variances, AreUnbiased)

@@ -201,6 +201,23 @@ double most_by_faults(const std::map<std::string_view, std::int64_t>& faults, co
     return part(stretch.page_faults, all) >= mostly_here ? most : 1;
 }
 
+/// The functions that have most of their time on the path in other stretches. Their page faults may be there, and some
+/// are counted for them that somebody else had since the sample before.
+std::vector<std::string_view> mostly_elsewhere(const model::Profile& profile, const std::vector<Function>& functions)
+{
+    std::map<std::string_view, std::int64_t> on_path;
+    for (const model::CallPathTime& time : profile.path)
+        on_path[profile.row(time.call_path).name] += time.ns;
+    std::map<std::string_view, std::int64_t> here;
+    for (const Function& function : functions)
+        here[function.row->name] += function.time.ns;
+    std::vector<std::string_view> result;
+    for (const auto& [name, ns] : here)
+        if (2 * ns < on_path[name])
+            result.push_back(name);
+    return result;
+}
+
 /// Whether page faults cannot be most of that; or most of it is in functions that have not even half as large a part of
 /// the stretch's page faults, though they had all of their own there.
 bool is_longer_without_faults(const model::Profile& profile, const model::Stretch& stretch,
@@ -211,13 +228,21 @@ bool is_longer_without_faults(const model::Profile& profile, const model::Stretc
     for (const model::EventCount& count : profile.path_events)
         if (profile.events[count.event] == "page-faults")
             faults[profile.row(count.call_path).name] += count.count;
+    for (const std::string_view elsewhere : mostly_elsewhere(profile, functions))
+        faults.erase(elsewhere);
     if (faults.empty())
         return false;
+
     if (most_by_faults(faults, stretch, functions, longer_ns) < most_from)
         return true;
+    std::int64_t seen = 0;  // others may have been counted for functions of other stretches
+    for (const Function& function : functions)
+        if (const auto found = faults.find(function.row->name); found != faults.end())
+            seen += found->second;
+    seen = std::min(seen, stretch.page_faults);
     double with = 0, without = 0;
     for (const FunctionShare& function : longer)
-        (2 * part(faults[function.name], stretch.page_faults) >= function.share ? with : without) += function.share;
+        (2 * part(faults[function.name], seen) >= function.share ? with : without) += function.share;
     return without > with;
 }
 
