@@ -3,10 +3,13 @@
 #include "replayer/collect/collect.hpp"
 
 #include "replayer/common_bits.hpp"
+#include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -72,21 +75,50 @@ private:
     {
         const rules::Member member = result_.members.describe(part);
         const rules::CollectiveCase c = result_.case_of(part, member, instance);
-        if (member.is_blocking &&
-            member.function < functions::FunctionId::count)  // else who waits decides when it ends
-            learn_from(member, c);
+        if (member.function < functions::FunctionId::count && last_is_needed(part, c))
+            learn_from(part, member, c);
         if (!c.inter)
             count_last(part, member, c);
         return conclude_(part, member, c);
     }
 
-    void learn_from(const rules::Member& member, const rules::CollectiveCase& c)
+    /// Whether the last one to come is one that the member needs, as far as that is no question of shapes alone.
+    [[nodiscard]] bool last_is_needed(const Part& part, const rules::CollectiveCase& c) const
     {
-        const rules::Waiting call{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};
-        const Ns example = rules::completion_example(call, member, c);
-        if (example < Ns{0})
+        if (c.operation.shape != functions::CollectiveShape::Neighbour)
+            return true;
+        const auto ranks = result_.members.in_neighbours(part);
+        const model::CallRef last = c.instance->last.call;
+        if (!ranks || !last.valid())
+            return false;
+        const model::ProcessId process = replay_.definitions.locations[last.location.value].process;
+        const std::vector<model::ProcessId>& group = result_.members.group(part.side);
+        return std::ranges::any_of(*ranks, [&](std::uint32_t rank) { return group[rank] == process; });
+    }
+
+    /// Of an operation that does not block, the wait for it alone, if that is one of nothing else.
+    [[nodiscard]] std::optional<rules::Waiting> wait_of(const Part& part, const rules::Member& member) const
+    {
+        const model::ProcessTrace& trace = replay_.processes[part.process];
+        const model::CallRef in = trace.collectives[part.collective].call;
+        if (member.is_blocking)
+            return rules::Waiting{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};
+        if (!in.valid() || function_of(replay_.definitions, trace, in) != functions::FunctionId::MPI_Wait)
+            return std::nullopt;
+        return rules::Waiting{in, enter_of(trace, in).time, member.leave, Ns{0}, Ns{0}};
+    }
+
+    void learn_from(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
+    {
+        const std::optional<rules::Waiting> call = wait_of(part, member);
+        const Ns example = call ? rules::completion_example(*call, member, c) : Ns{-1};
+        // Who is outside of MPI may have held up what does not block.
+        const bool may_be_held_up =
+            !member.is_blocking && example > rules::usual_completion(member.function, c.instance->bytes, c.size);
+        if (example < Ns{0} || may_be_held_up)
             return;
-        const CollectiveKey key{member.function, rules::size_bucket(c.instance->bytes), rules::size_bucket(c.size)};
+        const CollectiveKey key{rules::timed_as(member.function), rules::size_bucket(c.instance->bytes),
+                                rules::size_bucket(c.size)};
         if (latest_ == nullptr || latest_->first != key)
             latest_ = &*fastest_.try_emplace(key, example).first;
         latest_->second = std::min(latest_->second, example);

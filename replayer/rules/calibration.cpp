@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
+#include <string>
+#include <string_view>
 
 namespace critpath::replayer::rules
 {
@@ -298,9 +301,53 @@ ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)
 {
 }
 
+namespace
+{
+
+/// "MPI_Ibcast" or "MPI_Bcast_init": "MPI_Bcast".
+std::string blocking_name(const functions::FunctionInfo& info)
+{
+    constexpr std::string_view prefix = "MPI_", init = "_init";
+    const std::string_view name = info.name;
+    if (info.semantic_class == functions::SemanticClass::CollectiveInit && name.ends_with(init))
+        return std::string(name.substr(0, name.size() - init.size()));
+    if (info.semantic_class != functions::SemanticClass::Icollective || name.size() < prefix.size() + 2)
+        return {};
+    std::string result(prefix);
+    result += static_cast<char>(std::toupper(static_cast<unsigned char>(name[prefix.size() + 1])));
+    return result.append(name.substr(prefix.size() + 2));
+}
+
+std::vector<FunctionId> blocking_forms()
+{
+    std::vector<FunctionId> forms(static_cast<std::size_t>(FunctionId::count));
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        forms[i] = FunctionId(i);
+        if (const std::string name = blocking_name(functions::table[i]); !name.empty())
+            for (std::size_t other = 0; other < forms.size(); ++other)
+                if (functions::table[other].name == name)
+                    forms[i] = FunctionId(other);
+    }
+    return forms;
+}
+
+}  // namespace
+
+FunctionId timed_as(FunctionId function)
+{
+    static const std::vector<FunctionId> forms = blocking_forms();
+    return function < FunctionId::count ? forms[static_cast<std::size_t>(function)] : function;
+}
+
 Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
-    return collectives.find({function, size_bucket(bytes), size_bucket(members)}).value_or(Ns{0});
+    CollectiveKey key{function, size_bucket(bytes), size_bucket(members)};
+    std::optional<Ns> found = collectives.find(key);
+    if (!found && timed_as(function) != function) {
+        key.function = timed_as(function);
+        found = collectives.find(key);
+    }
+    return found.value_or(Ns{0});
 }
 
 Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const

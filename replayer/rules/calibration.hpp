@@ -175,8 +175,12 @@ private:
 
 // --------------------------------------------------------------------------------------- time of collectives
 
+/// Whose examples tell how long a collective takes: of one that is not blocking, or persistent, the blocking one that
+/// does the same; else itself.
+FunctionId timed_as(FunctionId function);
+
 struct CollectiveKey {
-    FunctionId function;
+    FunctionId function;  // timed_as() some
     int bytes_bucket;
     int members_bucket;
     auto operator<=>(const CollectiveKey&) const = default;

@@ -383,6 +383,8 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
         needed = last_giver(instance, c.operation);
     else if (c.operation.shape == CollectiveShape::Prefix && member.rank + 1 == c.size)
         needed = last_giver(instance, c.operation);  // the last rank needs all
+    else if (c.operation.shape == CollectiveShape::Neighbour && !c.inter)
+        needed = instance.last;
     if (!needed.valid() || needed.time <= call.enter || needed.time > call.leave)
         return Ns{-1};
     // What took long may have waited for somebody who came later, against the semantics: no example of anything. Of the

@@ -130,7 +130,8 @@ std::optional<Ns> held_up_since(const Waiting& call, const MemberQuery& release,
 std::optional<MemberQuery> return_query(const MemberQuery& release, Ns held_up_since, const Predecessor& found);
 
 /// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for
-/// Calibration::collectives. Negative: none.
+/// Calibration::collectives. Negative: none. `call`: of an operation that does not block, the wait for it. Of one
+/// between neighbours: of a member that gets something from the last one to come.
 Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& instance);
 
 }  // namespace critpath::replayer::rules

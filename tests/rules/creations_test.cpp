@@ -111,9 +111,9 @@ TEST(Creations, NonBlockingCreationOnAnInterCommunicatorWaitsForBothSides)
         const std::string path = r.path();
         return path.substr(path.find(fmt::format("compute {}: 7-50", late)));
     };
-    EXPECT_EQ(waiting(3, 0), "compute 3: 7-50 | collective? 3>0: 50-53 | compute 0: 53-90 | collective 0: 90-93 | "
+    EXPECT_EQ(waiting(3, 0), "compute 3: 7-50 | collective 3>0: 50-53 | compute 0: 53-90 | collective 0: 90-93 | "
                              "compute 0: 93-120");
-    EXPECT_EQ(waiting(1, 2), "compute 1: 7-50 | collective? 1>2: 50-55 | compute 2: 55-90 | collective 2: 90-93 | "
+    EXPECT_EQ(waiting(1, 2), "compute 1: 7-50 | collective 1>2: 50-55 | compute 2: 55-90 | collective 2: 90-93 | "
                              "compute 2: 93-120");
 }
 

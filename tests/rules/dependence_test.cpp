@@ -111,6 +111,31 @@ TEST(Neighbourhood, WhoExplainsOnlyTheBeginningIsNotTheReason)
     EXPECT_EQ(path(p), "compute 2: 0-1000 | collective? 2>0: 1000-1002 | compute 0: 1002-1200");
 }
 
+/// Rank 1 gets what takes 20 us from rank 0 on, which came 10 us before it.
+TEST(Neighbourhood, LearnsHowLongItTakesFromWhoWaitedForTheLastOfAll)
+{
+    const auto last_part = [](bool has_example) {
+        Program p(4);
+        for (std::uint32_t r = 0; r < 4; ++r)
+            p.neighbours(Program::world(), r, {(r + 3) % 4});
+        for (int r = 0; r < 4; ++r) {
+            const std::int64_t enter = r == 0 && has_example ? 500 : 100;
+            p[r].collective(FunctionId::MPI_Neighbor_alltoall,
+                            {enter, r == 1 ? std::max<std::int64_t>(520, enter) : enter + 1});
+        }
+        p[0].collective(FunctionId::MPI_Neighbor_alltoall, {1000, 1001});
+        p[1].collective(FunctionId::MPI_Neighbor_alltoall, {1010, 1020});
+        p[2].collective(FunctionId::MPI_Neighbor_alltoall, {600, 601});
+        p[3].collective(FunctionId::MPI_Neighbor_alltoall, {600, 601});
+        p[1].finish(1200);
+        p.finish(1100);
+        const std::string all = path(p);
+        return all.substr(all.rfind(" | ", all.rfind(" | ") - 1) + 3);
+    };
+    EXPECT_EQ(last_part(true), "collective 0>1: 1000-1020 | compute 1: 1020-1200");
+    EXPECT_EQ(last_part(false), "mpi 1: 1010-1020 | compute 1: 1020-1200");
+}
+
 // ---- amounts of nothing
 
 TEST(Amounts, WhoGivesNothingIsNotWaitedFor)
@@ -265,7 +290,7 @@ TEST(Dependence, APersistentCollectiveDependsAsTheNonBlockingOne)
 {
     const auto non_blocking = [](auto& rank, Span span) { return rank.icollective(FunctionId::MPI_Ireduce, span); };
     const auto started = [](auto& rank, Span span) { return rank.start_collective(FunctionId::MPI_Ireduce, span); };
-    EXPECT_THAT(reduction(400, non_blocking), testing::StartsWith("compute 1: 0-400 | collective? 1>0: 400-405"));
+    EXPECT_THAT(reduction(400, non_blocking), testing::StartsWith("compute 1: 0-400 | collective 1>0: 400-405"));
     EXPECT_EQ(reduction(400, started), reduction(400, non_blocking));
     EXPECT_THAT(reduction(50, non_blocking), testing::StartsWith("compute 0: 0-200"));
     EXPECT_EQ(reduction(50, started), reduction(50, non_blocking));

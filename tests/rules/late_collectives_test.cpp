@@ -41,6 +41,55 @@ TEST(LateCollectives, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
                        "compute 1: 504-700");
 }
 
+/// Likewise, but rank 0 comes back at once. Rank 1 comes to its wait meanwhile, and the operation is over 9 us after
+/// the last post, which is what blocking ones take.
+TEST(LateCollectives, WhatTheBlockingFormTakesExplainsAWait)
+{
+    const auto of_path = [](bool is_persistent) {
+        Program p(3);
+        for (int i = 0; i < 3; ++i)
+            for (int r = 0; r < 3; ++r)
+                p[r].collective(FunctionId::MPI_Allreduce, {100 * i + (i == r ? 40 : 10), 100 * i + 49});
+        std::vector<Request> posted;
+        for (int r = 0; r < 3; ++r) {
+            const std::int64_t time = r == 0 ? 5000 : 4000;
+            posted.push_back(is_persistent ? p[r].start_collective(FunctionId::MPI_Iallreduce, {time, time + 1})
+                                           : p[r].icollective(FunctionId::MPI_Iallreduce, {time, time + 1}));
+        }
+        p[0].wait_collective({5002, 5009}, posted[0]);
+        p[1].wait_collective({5006, 5009}, posted[1]);
+        p[2].wait_collective({4002, 5009}, posted[2]);
+        p[2].finish(9000);
+        p.finish(6000);
+        const std::string all = path(p);
+        return all.substr(all.rfind(" | ", all.rfind(" | ") - 1) + 3);
+    };
+    for (const bool is_persistent : {false, true})
+        EXPECT_EQ(of_path(is_persistent), "collective 0>2: 5000-5009 | compute 2: 5009-9000");
+}
+
+/// Without a blocking form, those tell it who were in a wait for nothing else when the last one posted: 9 us.
+TEST(LateCollectives, WaitsThatBeganBeforeTheLastPostTellHowLongItTakes)
+{
+    Program p(3);
+    for (const std::int64_t begin : {0, 4900}) {
+        const std::vector<Request> posted = [&] {
+            std::vector<Request> result;
+            for (int r = 0; r < 3; ++r) {
+                const std::int64_t time = begin + (r == 0 ? 100 : 50);
+                result.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {time, time + 1}));
+            }
+            return result;
+        }();
+        p[0].wait_collective({begin + 102, begin + 109}, posted[0]);
+        p[1].wait_collective({begin + 106, begin + 109}, posted[1]);
+        p[2].wait_collective({begin + 60, begin + 109}, posted[2]);
+    }
+    p[2].finish(9000);
+    p.finish(6000);
+    EXPECT_THAT(path(p), testing::EndsWith("collective 0>2: 5000-5009 | compute 2: 5009-9000"));
+}
+
 /// A call that does its own work looks at nothing else: it is as good as computation.
 TEST(LateCollectives, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
 {
