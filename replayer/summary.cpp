@@ -55,6 +55,12 @@ std::string clocks_in_words(const model::Profile& profile)
     if (fact(profile, "clock_domains") <= 1) {
         return {};
     }
+    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0) {
+        return fmt::format(
+            "warning: nothing relates {} of the {} clocks to the others, so this trace cannot tell which "
+            "ranks the path is on\n",
+            unknown, fact(profile, "clock_domains"));
+    }
     const double decided = percent_of_path(profile, "clock_decided_ns");
     std::string text = fmt::format(
         "clocks: {}, known to {:.1f} us; {:.1f} % of the path was decided within that, shares of ranks are right "
@@ -65,11 +71,6 @@ std::string clocks_in_words(const model::Profile& profile)
     if (decided > much) {
         text += "warning: ranks come closer to each other than the clocks are known, so this trace cannot tell which "
                 "ranks the path is on\n";
-    }
-    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0) {
-        text += fmt::format("warning: nothing relates {} of the clocks to the others, so this trace cannot tell which "
-                            "ranks the path is on\n",
-                            unknown);
     }
     return text;
 }

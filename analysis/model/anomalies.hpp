@@ -99,6 +99,8 @@ inline constexpr std::array oddities = {
     Oddity{"unfinished_requests", "requests that never completed, or were freed before"},
     Oddity{"incomplete_collectives", "collectives that some members did not reach"},
     Oddity{"mismatched_collectives", "collectives whose members called different operations"},
+    Oddity{"unknown_collectives",
+           "collectives by functions that are not known (taken for synchronisations where their times say so)"},
     Oddity{"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)",
            "dependencies that run backwards in time (not all operations were recorded, or this is not one clock; "
            "shortened to nothing)"},

@@ -43,9 +43,12 @@ std::vector<std::string> notes_of_one_clock(const model::Profile& profile)
 
 std::vector<Field> clock_fields(const model::Profile& profile)
 {
-    return {{"clock_decided_percent", "", Share{part_of_path(profile, "clock_decided_ns")}},
-            {"clock_doubted_percent", "", Share{part_of_path(profile, "clock_doubted_ns")}},
-            {"clocks_unknown", "", fact(profile, "clocks_unknown")}};
+    const std::int64_t unknown = fact(profile, "clocks_unknown");
+    // By how much they may be off is not known, so nothing is that is decided within it.
+    const auto share = [&](const char* of) { return unknown > 0 ? Cell() : Cell(Share{part_of_path(profile, of)}); };
+    return {{"clock_decided_percent", "", share("clock_decided_ns")},
+            {"clock_doubted_percent", "", share("clock_doubted_ns")},
+            {"clocks_unknown", "", unknown}};
 }
 
 std::vector<std::string> clock_notes(const model::Profile& profile)
@@ -83,7 +86,8 @@ Table clock_table(const model::Profile& profile)
         const model::ClockTotals& clock = profile.clocks[order[i]];
         rows.push_back(
             {static_cast<std::int64_t>(order[i]), clock.node, static_cast<std::int64_t>(clock.processes),
-             Share{part(clock.path_ns, path_ns)}, Share{part(clock.decided_ns, path_ns)},
+             Share{part(clock.path_ns, path_ns)},
+             clock.is_known ? Cell(Share{part(clock.decided_ns, path_ns)}) : Cell(),
              arrivals > 0 ? Cell(Share{part(static_cast<std::int64_t>(clock.last_arrivals), arrivals)}) : Cell(),
              Seconds{clock.correction_ns}, clock.is_known ? Cell(Seconds{clock.uncertainty_ns}) : Cell()});
     }

@@ -106,6 +106,7 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
     set("collectives", findings.collectives.counts.all);
     set("incomplete_collectives", findings.collectives.counts.incomplete);
     set("mismatched_collectives", findings.collectives.counts.mismatched);
+    set("unknown_collectives", findings.collectives.counts.unknown);
     facts["clock_violations"] +=
         static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
 }

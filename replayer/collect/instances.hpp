@@ -20,6 +20,7 @@ struct InstanceCounts {
     std::uint64_t all = 0;
     std::uint64_t incomplete = 0;
     std::uint64_t mismatched = 0;
+    std::uint64_t unknown = 0;  // operations in functions that are not in the table
 };
 
 /// Gets instances `first`, `first` + 1, ... of a side, whole.

@@ -52,6 +52,7 @@ void count(std::span<const Instance> instances, std::size_t size, InstanceCounts
         ++result.all;
         result.incomplete += instance.members < size ? 1 : 0;
         result.mismatched += instance.mismatched() ? 1 : 0;
+        result.unknown += functions::FunctionId{instance.least_function} >= functions::FunctionId::count ? 1 : 0;
     }
 }
 
@@ -98,11 +99,12 @@ bool is_private(const Replay& replay, Side side)
 
 void sum_counts(const Replay& replay, InstanceCounts& result)
 {
-    std::uint64_t counts[3] = {result.all, result.incomplete, result.mismatched};
-    MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_UINT64_T, MPI_SUM, replay.comm);
+    std::uint64_t counts[4] = {result.all, result.incomplete, result.mismatched, result.unknown};
+    MPI_Allreduce(MPI_IN_PLACE, counts, 4, MPI_UINT64_T, MPI_SUM, replay.comm);
     result.all = counts[0];
     result.incomplete = counts[1];
     result.mismatched = counts[2];
+    result.unknown = counts[3];
 }
 
 }  // namespace critpath::replayer

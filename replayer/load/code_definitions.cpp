@@ -22,7 +22,8 @@ namespace
 
 using FunctionsByName = std::unordered_map<std::string, FunctionId>;
 
-/// "MPI_Recv" may be "MPI_Recv()", "PMPI_Recv", "MPI_RECV", "mpi_recv_" or "mpi_recv__" in traces of other tools.
+/// "MPI_Recv" may be "MPI_Recv()", "PMPI_Recv", "MPI_RECV", "mpi_recv_" or "mpi_recv__" in traces of other tools, and
+/// "MPI_Recv_c" where its count is large (MPI-4.0, 2.5.8), which changes nothing else.
 std::string plain(std::string_view name)
 {
     constexpr std::string_view call = "()", profiling = "pmpi_";
@@ -31,6 +32,10 @@ std::string plain(std::string_view name)
     }
     while (name.ends_with('_')) {
         name.remove_suffix(1);
+    }
+    constexpr std::string_view large_count = "_c";
+    if (name.ends_with(large_count)) {
+        name.remove_suffix(large_count.size());
     }
     std::string result(name);
     std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -86,7 +86,8 @@ TEST_F(Load, LittleIsReservedThatIsNotUsed)
 /// As other tools write the names of MPI's functions, if they say that they are.
 TEST_F(Load, FunctionsHaveOtherSpellings)
 {
-    const std::vector<std::string> spellings = {"MPI_Recv()", "PMPI_Recv", "MPI_RECV", "mpi_recv_", "mpi_recv__"};
+    const std::vector<std::string> spellings = {"MPI_Recv()", "PMPI_Recv",  "MPI_RECV",   "mpi_recv_",
+                                                "mpi_recv__", "MPI_Recv_c", "mpi_recv_c_"};
     const auto& replay = load(1, [&](TinyTrace& t) {
         t.thread(0);
         std::uint64_t time = 1;

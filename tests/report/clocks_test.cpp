@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <variant>
 
 namespace critpath::report
 {
@@ -46,6 +47,10 @@ TEST(ClockNotes, OfClocksThatNothingRelatesOnlyThatIsSaid)
     EXPECT_THAT(clock_notes(with({{"path_ns", 1000}, {"clock_domains", 2}, {"clocks_unknown", 1}})),
                 ElementsAre(AllOf(StartsWith("Warning: nothing relates 1 clock to the others"),
                                   HasSubstr("cannot tell which ranks"))));
+    for (const std::int64_t unknown : {0, 1})
+        for (const Field& field : clock_fields(with({{"path_ns", 1000}, {"clocks_unknown", unknown}})))
+            EXPECT_EQ(std::holds_alternative<std::monostate>(field.value), unknown > 0 && field.key != "clocks_unknown")
+                << field.key;
 }
 
 TEST(ClockNotes, SayIfOneClockIsNotOne)
