@@ -584,6 +584,11 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     q.stretches[0].processor_ns = q.stretches[0].preempted_ns = 375 * ms;
     EXPECT_EQ(explain(q, 0).longer_on_processor_ns(), 200 * ms);
     EXPECT_THAT(sentence(q), HasSubstr(": 1 µs more time on the processor for each"));
+    for (const bool are_timers : {true, false}) {
+        q.properties["event"] = are_timers ? "cpu-timer" : "cpu-clock";
+        EXPECT_EQ(sentence(q).find("time on the processor for each") == std::string::npos, are_timers);
+        EXPECT_THAT(sentence(q), HasSubstr("It had 200,040 page faults, its peers 40 each"));
+    }
     p.stretches[0].processor_ns = 200 * ms;
     p.stretches[0].blocked_ns = 300 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);

@@ -75,7 +75,9 @@ std::string losses_in_words(const Explanation& e)
                     at_least, counted(static_cast<std::uint64_t>(e.faults.own), "page fault"),
                     count_text(static_cast<std::uint64_t>(e.faults.peers)));
     const bool is_maybe = e.cause && may_be_faults(*e.cause, e);
-    if ((e.cause == Factor::PageFaults || is_maybe) && e.faults.longer_ns > 0 && e.faults.own > e.faults.peers)
+    const bool is_on_processor = e.knows_all_off();
+    if (is_on_processor && (e.cause == Factor::PageFaults || is_maybe) && e.faults.longer_ns > 0 &&
+        e.faults.own > e.faults.peers)
         words += fmt::format(": {} more time on the processor for each that they did not have{}",
                              duration_text(e.faults.longer_ns / (e.faults.own - e.faults.peers)),
                              is_maybe ? ", by work that goes with the memory or by the faults" : "");
