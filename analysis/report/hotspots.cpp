@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -255,6 +256,11 @@ std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspo
     });
     if (row == hotspots.items.end() || row->share.value < large)
         return {};
+    if (const std::int64_t most_off = most_unsampled_off_processor_ns(profile); most_off < row->path_ns)
+        return fmt::format("{}: {}the process had a processor, but no sample says where it was{}.", not_sampled,
+                           most_off > 0 ? fmt::format("for {} or more, ", duration_text(row->path_ns - most_off)) : "",
+                           most_off > 0 ? "; the rest may be where it gave up its processor too often to be sampled"
+                                        : "");
     const std::string lost = lost_samples_note(profile);
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
                        "was not sampled{}.{}{}",
@@ -359,6 +365,19 @@ bool knows_time_off_processor(const model::Profile& profile)
 {
     const std::string event = property(profile, "event");
     return !event.empty() && event != "cpu-timer";
+}
+
+std::int64_t most_unsampled_off_processor_ns(const model::Profile& profile)
+{
+    // Whoever starts MPI is blocked for a while: where nothing ever is, as of other tools, nobody has recorded
+    // switches.
+    const bool has_switches =
+        knows_time_off_processor(profile) && (fact(profile, "preempted_ns") > 0 || fact(profile, "blocked_ns") > 0);
+    const bool has_lost =
+        fact(profile, "lost_samples") > 0 || fact(profile, "lost_records") > 0 || !lost_samples_note(profile).empty();
+    if (!has_switches || has_lost)
+        return std::numeric_limits<std::int64_t>::max();
+    return fact(profile, "respite_ns") + fact(profile, "wait_respite_ns");
 }
 
 std::string property(const model::Profile& profile, const std::string& key)

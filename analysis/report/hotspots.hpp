@@ -156,4 +156,8 @@ bool has_samples(const model::Profile& profile);
 /// False where samples came from timers, which know nothing of the time without a processor, or there were none.
 bool knows_time_off_processor(const model::Profile& profile);
 
+/// Of computation that no sample covers, so much at most may have been without a processor: where the kernel has
+/// recorded all switches, that is what threads computed or waited in respites, in which it does not.
+std::int64_t most_unsampled_off_processor_ns(const model::Profile& profile);
+
 }  // namespace critpath::report

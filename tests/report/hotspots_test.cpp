@@ -333,6 +333,16 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
     EXPECT_EQ(unsampled_note(profile, by_module(profile)).find("[not sampled]: "), 0U);
     EXPECT_EQ(unsampled_note(profile, by_function(profile)).find("timers"), std::string::npos);
     EXPECT_THAT(unsampled_note(profile, by_function(profile)), testing::EndsWith("or was not sampled."));
+    model::Profile switched = profile;
+    switched.facts["preempted_ns"] = 1;
+    EXPECT_EQ(unsampled_note(switched, by_function(switched)),
+              "[not sampled]: the process had a processor, but no sample says where it was.");
+    switched.facts["wait_respite_ns"] = 980'000'000;
+    EXPECT_EQ(unsampled_note(switched, by_function(switched)),
+              "[not sampled]: for 2.000 s or more, the process had a processor, but no sample says where it was; the "
+              "rest may be where it gave up its processor too often to be sampled.");
+    switched.facts["lost_samples"] = 1;
+    EXPECT_THAT(unsampled_note(switched, by_function(switched)), testing::EndsWith("or was not sampled."));
     profile.properties["incomplete"] = "no MPI_Finalize: 0";
     EXPECT_THAT(unsampled_note(profile, by_function(profile)), testing::EndsWith("or was not sampled."));
     profile.properties["incomplete"] = "died: 0,2-3; no MPI_Finalize: 1";

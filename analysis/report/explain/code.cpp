@@ -9,6 +9,7 @@
 #include "analysis/report/explain/callers.hpp"
 #include "analysis/report/explain/explain.hpp"
 #include "analysis/report/explain/subtrees.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
@@ -34,7 +35,7 @@ namespace
 
 constexpr double function_from = 0.1;       // of what all functions take
 constexpr double worth_saying = 0.01;       // and of the stretch
-constexpr double not_sampled_from = 0.1;    // of the stretch: more than chance
+constexpr double not_sampled_from = 0.1;    // of the stretch: worth a word
 constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
 constexpr double same_share_within = 0.1;   // of a time, and of another one
 constexpr double error_deviations = 1.96;   // 95 %
@@ -252,6 +253,30 @@ std::int64_t sampled_ns(const model::Profile& profile, const model::StretchCode&
     const std::string& name = profile.row(c.call_path).name;
     const bool is_off = name == model::pseudo::preempted || name == model::pseudo::blocked;
     return is_off ? c.spinning_ns : c.ns - c.blocked_ns;
+}
+
+/// What may have had no processor, as far as anybody knows, of what samples leave of a stretch; 0 if that is little, or
+/// no more than chance leaves: of the samples that it should have, about a square root more or less.
+std::int64_t not_sampled_ns(const model::Profile& profile, std::size_t stretch)
+{
+    std::int64_t known_ns = 0;
+    std::uint64_t samples = 0;  // in it
+    double all_ns = 0, all_samples = 0;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        known_ns += c.stretch == stretch ? c.ns : 0;
+        samples += c.stretch == stretch ? c.samples : 0;
+        all_ns += static_cast<double>(sampled_ns(profile, c));
+        all_samples += static_cast<double>(c.samples);
+    }
+    if (samples == 0)
+        return 0;
+    const std::int64_t path_ns = profile.stretches[stretch].path_ns;
+    const std::int64_t left_ns = path_ns - known_ns;
+    const double expected = static_cast<double>(path_ns) * all_samples / std::max(all_ns, 1.0);
+    if (part(left_ns, path_ns) * expected <= error_deviations * std::sqrt(expected))
+        return 0;
+    const std::int64_t ns = std::min(left_ns, most_unsampled_off_processor_ns(profile));
+    return part(ns, path_ns) >= not_sampled_from ? ns : 0;
 }
 
 /// A sample stands for the time to the one before. In short gaps, samples may stand for more than the time that the
@@ -552,8 +577,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
         code.longer_without_faults =
             is_longer_without_faults(profile, profile.stretches[stretch], functions, code.longer_ns, code.longer);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
-    if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
-        code.not_sampled_ns = path_ns - all_ns;
+    code.not_sampled_ns = not_sampled_ns(profile, stretch);
     if (!could_be_missed(part(measured_ns, all_ns), static_cast<double>(samples)))
         code.measurement_ns = fit(measured_ns);
     std::int64_t functions_ns = 0;

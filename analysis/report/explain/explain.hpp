@@ -130,7 +130,7 @@ struct Code {
     std::int64_t sampled_spinning_ns = 0;
     std::int64_t preempted_while_blocked_ns = 0;
     std::int64_t measurement_ns = 0;  // the collector's work, as samples find it, if that is no chance
-    std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
+    std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much, and nobody knows if it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
     BlockedAt blocked;                        // the path's own thread, for something else
     BlockedAt blocked_longer;                 // and for longer than its peers
