@@ -141,7 +141,8 @@ void Hotspots::add_share(Hotspot& item) const
     if (!item.is_estimate || domain_ns <= 0)
         return;
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
-    const std::int64_t divided_ns = item.divided_ns > 0 ? item.divided_ns : domain_ns;
+    const std::int64_t of_samples_ns = item.name == not_sampled ? domain_ns : sampled_domain_ns();
+    const std::int64_t divided_ns = item.divided_ns > 0 ? item.divided_ns : of_samples_ns;
     const double n = item.divided_ns > 0 ? item.divided_by : equal_samples();
     const double p = std::min(1.0, part(item.sampled_ns, divided_ns));
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
@@ -149,7 +150,9 @@ void Hotspots::add_share(Hotspot& item) const
     item.share.low = std::max(0.0, item.share.low - (p - within.low) * domain_share);
     const double unseen = item.name == not_sampled ? 0 : part(anyones_ns, path_ns);
     item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share + unseen);
-    item.could_be_missed = report::could_be_missed(std::min(1.0, part(item.sampled_ns, domain_ns)), equal_samples());
+    // That is a matter of samples alone, whatever else nobody has sampled.
+    const std::int64_t found_ns = item.name == not_sampled ? domain_ns : domain_ns - not_sampled_ns;
+    item.could_be_missed = report::could_be_missed(std::min(1.0, part(item.sampled_ns, found_ns)), equal_samples());
 }
 
 double Hotspots::equal_samples() const
@@ -161,8 +164,8 @@ double Hotspots::most_unseen() const
 {
     if (independent_samples == 0)
         return 0;
-    const double unseen = part(anyones_ns, path_ns);
-    return score_interval(0, equal_samples()).high * part(domain_ns, path_ns) + unseen;
+    return score_interval(0, equal_samples()).high * part(sampled_domain_ns(), path_ns) +
+           part(not_by_timers_ns, path_ns);
 }
 
 Hotspots sums(const model::Profile& profile)
@@ -174,10 +177,13 @@ Hotspots sums(const model::Profile& profile)
             result.domain_ns += time.ns;
             result.path_samples += time.samples;
         }
-        // Timers do not expire between the kernel's ticks, and do not know the time without a processor.
-        if (is_unsampled_rest(profile.row(time.call_path)) && !knows_time_off_processor(profile))
-            result.anyones_ns += time.ns;
+        if (is_unsampled_rest(profile.row(time.call_path)))
+            result.not_sampled_ns += time.ns;
     }
+    // Timers do not expire between the kernel's ticks, and do not know the time without a processor.
+    if (!knows_time_off_processor(profile))
+        result.not_by_timers_ns = result.not_sampled_ns;
+    result.anyones_ns = result.not_by_timers_ns;
     const auto independent = static_cast<std::uint64_t>(fact(profile, "independent_samples"));
     result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
     constexpr double million = 1e6;
@@ -265,7 +271,8 @@ std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspo
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
                        "was not sampled{}.{}{}",
                        not_sampled,
-                       hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "",
+                       hotspots.not_by_timers_ns > 0 ? "; timers do not tell which, so that any function may have it"
+                                                     : "",
                        lost.empty() ? "" : " ", lost);
 }
 

@@ -67,7 +67,9 @@ struct Hotspots {
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
     double evenness = 1;                    // so many of equal weight, for each of these, say as much
     bool is_sampled = false;                // the run
-    std::int64_t anyones_ns = 0;            // path time without samples that any sampled function may have
+    std::int64_t not_sampled_ns = 0;        // of that, what samples leave over
+    std::int64_t not_by_timers_ns = 0;      // likewise, if they are of timers: that is no matter of chance
+    std::int64_t anyones_ns = 0;            // of that, what any sampled function may have and has not yet
     // Of inclusive items only:
     std::int64_t unknown_callers_ns = 0;  // path time of call chains that are cut off, or were not recorded
     std::int64_t guessed_ns = 0;          // path time that threads were blocked, in functions that are guessed
@@ -77,6 +79,8 @@ struct Hotspots {
 
     /// So many samples of equal weight say as much as these.
     [[nodiscard]] double equal_samples() const;
+    /// The path time that so many samples divide.
+    [[nodiscard]] std::int64_t sampled_domain_ns() const { return domain_ns - not_by_timers_ns; }
     /// What a function without samples may have of the path, within 95 %; 0 if there are no samples at all.
     [[nodiscard]] double most_unseen() const;
 };

@@ -133,7 +133,7 @@ TEST(Hotspots, OfTimersNobodyKnowsWhatIsNotSampled)
     model::Profile profile = samples::sampled_run().profile;
     profile.properties["event"] = "cpu-timer";
     const Hotspots hotspots = by_function(profile);
-    const Interval sampled = expected(0.15, 8202, 0.85);
+    const Interval sampled = expected(0.15, 8202, 0.85 - 0.0298);
     expect_interval(find(hotspots, "exchange"), {sampled.low, sampled.high + 0.0298});
     expect_interval(find(hotspots, "[not sampled]"), expected(0.0298, 8202, 0.85));
     EXPECT_TRUE(find(hotspots, "MPI_Allreduce").share.exact);
@@ -319,6 +319,34 @@ TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
     EXPECT_EQ(sure.shown_path_ns, 8);
     EXPECT_FALSE(list({1}, 0).is_undecided) << "all that there is";
     EXPECT_FALSE(list({}, 10).is_undecided);
+}
+
+// Of 90 samples, 14 are no chance, however little of the time was sampled.
+TEST(Hotspots, WhatIsNotSampledMakesNoSampleOfOthersAChance)
+{
+    for (const bool are_timers : {true, false}) {
+        model::Profile p;
+        p.properties["event"] = are_timers ? "cpu-timer" : "cpu-clock";
+        p.processes.push_back({"rank 0", "node", 0, 0, 0, 0, 0, 0});
+        for (const char* name : {"often", "seldom", "rare"})
+            p.rows.push_back(tests::sampled(name));
+        p.rows.push_back(tests::pseudo("[not sampled]"));
+        for (std::uint32_t i = 0; i < 4; ++i)
+            p.call_paths.push_back({{i}, model::CallPathId::none()});
+        p.path = {{{0}, {0}, 74 * tests::ms, 74},
+                  {{1}, {0}, 14 * tests::ms, 14},
+                  {{2}, {0}, 2 * tests::ms, 2},
+                  {{3}, {0}, 310 * tests::ms, 0}};
+        p.facts["independent_samples"] = 90;
+        for (const Hotspots& hotspots : {by_function(p), by_function_inclusive(p), by_call_path(p)}) {
+            EXPECT_FALSE(find(hotspots, "seldom").is_below_error());
+            EXPECT_TRUE(find(hotspots, "rare").is_below_error());
+            if (are_timers) {
+                EXPECT_NEAR(find(hotspots, "seldom").share.low, expected(14.0 / 400, 90, 90.0 / 400).low, 1e-9);
+                EXPECT_NEAR(hotspots.most_unseen(), (310 + 90 * 3.8415 / (90 + 3.8415)) / 400, 1e-4);
+            }
+        }
+    }
 }
 
 TEST(Hotspots, ALargeUnsampledRestIsExplained)
