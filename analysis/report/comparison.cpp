@@ -196,6 +196,16 @@ std::string renamed(const std::string& function, const Renamed& program)
                                                         : function;
 }
 
+/// What the second run has nothing of keeps its own name: by that of the other binary, it would be another place.
+void name_as_before(Difference& difference, const Renamed& program)
+{
+    const Renamed back = {program.after, program.before};
+    if (difference.kind == "module" && difference.name == program.after)
+        difference.name = program.before;
+    for (std::string* name : {&difference.name, &difference.inlined_into, &difference.of_several})
+        *name = renamed(*name, back);
+}
+
 /// As the second run calls them.
 Names names_of(const Hotspot& item, const std::optional<Renamed>& program)
 {
@@ -313,6 +323,8 @@ std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, c
         allow_for_missed(row.before, row.after, before);
         allow_for_missed(row.after, row.before, after);
         Difference& difference = result.emplace_back(std::move(row.difference));
+        if (builds.program && !row.after.is_there && std::get<1>(key.first) == builds.program->after)
+            name_as_before(difference, *builds.program);
         difference.before_ns = row.before.ns;
         difference.after_ns = row.after.ns;
         difference.is_estimate = row.before.is_estimate || row.after.is_estimate;

@@ -496,6 +496,27 @@ TEST(Comparison, BinariesThatDifferAreSaidTo)
                 ElementsAre(StartsWith("In the trace, new has no")));
 }
 
+/// A place of one binary is none of the other, though both are the program.
+TEST(Comparison, PlacesOfTheFirstRunOnlyAreOfItsBinary)
+{
+    const auto before = run_with({"app+0x10", "app+0x20", "f"}, "12");
+    model::Profile after = run_with({"new+0x20", "new+0x30"}, "34");
+    for (model::Row& row : after.rows)
+        row.module = "/bin/new";
+    const Builds builds = {Renamed{"app", "new"}, {}};
+    std::map<std::string, std::int64_t> changes;
+    for (const Difference& d : compare(by_function(before), by_function(after), builds))
+        changes[d.name + " " + d.module] = d.change_ns();
+    EXPECT_EQ(changes, (std::map<std::string, std::int64_t>{{"app+0x10 /bin/app", -1'000'000},
+                                                            {"f /bin/app", -1'000'000},
+                                                            {"new+0x20 /bin/new", 0},
+                                                            {"new+0x30 /bin/new", 1'000'000}}));
+    after.path.clear();
+    const std::vector<Difference> modules = compare(by_module(before), by_module(after), builds);
+    ASSERT_EQ(modules.size(), 1U);
+    EXPECT_EQ(modules[0].name, "app");
+}
+
 TEST(Comparison, RunsOfDifferentKindsAreSaidToBe)
 {
     const auto of = [](const char* event) {
