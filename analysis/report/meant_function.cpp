@@ -66,6 +66,25 @@ bool is_qualified(const std::string& name, const std::string& wanted)
     return has_it && (wanted.find_first_of("<(") == std::string::npos || name.find(wanted) != std::string::npos);
 }
 
+/// "grid::step" of "grid::v2::Solver::step(int)": what is left out may be an inline namespace, which sources do not
+/// name.
+bool is_but_for_namespaces(const std::string& name, const std::string& wanted)
+{
+    const std::optional<FunctionName> all = parse_function_name(name), some = parse_function_name(wanted);
+    const auto is_same = [](const NameComponent& a, const NameComponent& of_wanted) {
+        return a.identifier == of_wanted.identifier &&
+               (of_wanted.arguments.empty() || a.arguments == of_wanted.arguments);
+    };
+    if (!all || !some || some->components.size() < 2 || !is_same(all->components.back(), some->components.back()) ||
+        (!some->parameters.empty() && some->parameters != all->parameters))
+        return false;
+    auto next = some->components.begin();
+    for (const NameComponent& component : all->components)
+        if (next != some->components.end() && is_same(component, *next))
+            ++next;
+    return next == some->components.end();
+}
+
 /// "kernel [q/k.cpp]" of "(anonymous namespace)::kernel() [q/k.cpp]": functions of several files that are called alike.
 bool is_of_that_file(const std::string& name, const std::string& wanted)
 {
@@ -106,6 +125,7 @@ constexpr IsMeant rules[] = {
     is_qualified,
     is_in_python,
     [](const std::string& name, const std::string& wanted) { return in_fortran(name) == in_fortran(wanted); },
+    is_but_for_namespaces,
     [](const std::string& name, const std::string& wanted) { return name.find(wanted) != std::string::npos; },
     [](const std::string& name, const std::string& wanted) {
         return lower(name).find(lower(wanted)) != std::string::npos;

@@ -87,6 +87,22 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"a::f(double)"}, "f(int)", "a run"), Failure);
 }
 
+/// Sources do not name inline namespaces.
+TEST(MeantFunction, NamespacesMayBeLeftOut)
+{
+    const std::string abi = "int outer::v1::abi(int)", step = "void outer::v1::Grid<double>::step<3>()";
+    const std::set<std::string> known = {abi, step, "outer::v1::abi_of(int)", "other::abi(int)"};
+    for (const char* name : {"outer::abi", "outer::abi(int)"})
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, name, "a run"), abi) << name;
+    for (const char* name : {"outer::Grid::step", "outer::step", "outer::Grid<double>::step"})
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, name, "a run"), step) << name;
+    for (const char* name : {"abi::outer", "outer::abi(double)", "outer::Grid<float>::step", "inner::abi"})
+        EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, known, name, "a run"), Failure) << name;
+    EXPECT_THROW(
+        (void)meant_function(run_of_all_kinds(), {}, {"outer::v1::abi(int)", "outer::v2::abi(int)"}, "outer::abi", "a"),
+        Failure);
+}
+
 TEST(MeantFunction, FunctionsOfSeveralFiles)
 {
     const std::string p = "(anonymous namespace)::kernel() [p/k.cpp]", q = "(anonymous namespace)::kernel() [q/k.cpp]";
