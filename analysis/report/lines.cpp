@@ -7,6 +7,7 @@
 #include "analysis/report/numbered_names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/binary/debug_file.hpp"
 #include "formats/binary/folded_names.hpp"
 #include "formats/result/schema.hpp"
 
@@ -381,6 +382,24 @@ std::string_view why_in_no_file(std::string_view module)
     return found == std::end(reasons) ? std::string_view() : found->second;
 }
 
+std::string refused_debug_files_text(const model::Profile& profile, const std::string& module)
+{
+    constexpr std::size_t most = 2;
+    const binary::Module recorded = recorded_module(profile, module);
+    const binary::ElfFile file(recorded.file()), none;
+    const bool is_there = file.is_open() && recorded.is(file);
+    const std::string build_id = is_there                  ? file.build_id()
+                                 : recorded.has_build_id() ? recorded.build_id
+                                                           : std::string();
+    std::string text;
+    std::size_t said = 0;
+    for (const binary::RefusedDebugFile& refused :
+         binary::refused_debug_files(recorded.file(), build_id, is_there ? file : none, binary::debug_directories()))
+        if (said++ < most)
+            text += fmt::format(" {} was not taken: {}.", printable(refused.path.string()), refused.why);
+    return text;
+}
+
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
                                              binary::SourceLines& lines)
 {
@@ -410,6 +429,10 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
             notes.push_back(
                 fmt::format("No lines of {} ({} % of the path): {}", basename(module.name), percent_text(share), what));
         };
+        const auto note_with_refused = [&](std::string_view what) {
+            note(what);
+            notes.back() += refused_debug_files_text(profile, module.name);
+        };
         if (const std::string_view why = why_in_no_file(module.name); !why.empty()) {
             note(fmt::format("{}.", why));
             continue;
@@ -427,14 +450,16 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
                     basename(module.name), percent_text(share)));
             break;
         case binary::ModuleState::NoLines:
-            note("it has no debug information; build it with -g, or name the directory of its debug file in "
-                 "CRITPATH_DEBUG_PATH.");
+            note_with_refused(
+                "it has no debug information; build it with -g, or name the directory of its debug file in "
+                "CRITPATH_DEBUG_PATH.");
             break;
         case binary::ModuleState::Changed:
-            note("it has changed since the run; restore it, or record again.");
+            note_with_refused("it has changed since the run; restore it, or record again.");
             break;
         case binary::ModuleState::Missing:
-            note("it is not on this machine; name a directory with its debug file in CRITPATH_DEBUG_PATH.");
+            note_with_refused(
+                "it is not on this machine; name a directory with its debug file in CRITPATH_DEBUG_PATH.");
             break;
         }
     }

@@ -91,6 +91,10 @@ std::string_view why_in_no_file(std::string_view module);
 /// Lines of a binary that has less of the time are no loss to the whole.
 inline constexpr double notable_share = 0.05;
 
+/// Sentences on files that could be the debug file of a binary, and are not taken, each with a space in front; empty
+/// if there are none.
+std::string refused_debug_files_text(const model::Profile& profile, const std::string& module);
+
 /// Sentences on the binaries whose lines are not known, the one with most path time first, of those with a notable part
 /// of what is selected; and what to do about it.
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,

@@ -132,8 +132,9 @@ std::vector<std::string> unnamed_notes(const model::Profile& profile, const Sele
         notes.push_back(fmt::format(
             "Functions of {0} that have {1} % of the path have no names but their places ({0}+0x...), as it has no "
             "symbols for them: name the directory of its debug file in CRITPATH_DEBUG_PATH (this run need not be "
-            "recorded again), or do not strip it.",
-            basename(module), percent_text(part(ns, functions.path_ns))));
+            "recorded again), or do not strip it.{2}",
+            basename(module), percent_text(part(ns, functions.path_ns)),
+            refused_debug_files_text(profile, std::string(module))));
     if (std::string note = gone_note(profile, functions, all_ns); !note.empty())
         notes.push_back(std::move(note));
     if (std::string note = remade_note(profile, functions, all_ns); !note.empty())

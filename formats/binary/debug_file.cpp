@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/debug_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
@@ -48,15 +49,19 @@ std::vector<fs::path> candidates(const fs::path& path, const std::string& build_
     return files;
 }
 
-bool fits(const ElfFile& file, const std::string& build_id, const std::optional<DebugLink>& link)
+// Empty if it does.
+std::string_view why_not(const ElfFile& file, const std::string& build_id, const std::optional<DebugLink>& link)
 {
     if (!file) {
-        return false;
+        return "it is no file of code that can be read";
     }
     if (!build_id.empty() && !file.build_id().empty()) {
-        return file.build_id() == build_id;
+        return file.build_id() == build_id ? "" : "its build-id is another one";
     }
-    return link && crc32(file.bytes()) == link->crc;
+    if (!link) {
+        return "nothing tells that it is of this build, since there is no build-id in both, and no debug link";
+    }
+    return crc32(file.bytes()) == link->crc ? "" : "its checksum is not the one that the debug link says";
 }
 
 }  // namespace
@@ -85,11 +90,30 @@ std::unique_ptr<ElfFile> find_debug_file(const fs::path& path, const std::string
             continue;
         }
         auto file = std::make_unique<ElfFile>(candidate);
-        if (fits(*file, build_id, link)) {
+        if (why_not(*file, build_id, link).empty()) {
             return file;
         }
     }
     return nullptr;
+}
+
+std::vector<RefusedDebugFile> refused_debug_files(const fs::path& path, const std::string& build_id,
+                                                  const ElfFile& binary, std::span<const fs::path> directories)
+{
+    const std::optional<DebugLink> link = binary.debug_link();
+    std::vector<RefusedDebugFile> refused;
+    for (const fs::path& candidate : candidates(path, build_id, link, directories)) {
+        std::error_code missing;
+        if (!fs::is_regular_file(candidate, missing) || fs::equivalent(candidate, path, missing)) {
+            continue;
+        }
+        const std::string_view why = why_not(ElfFile(candidate), build_id, link);
+        const bool is_known = std::ranges::find(refused, candidate, &RefusedDebugFile::path) != refused.end();
+        if (!why.empty() && !is_known) {
+            refused.push_back({candidate, std::string(why)});
+        }
+    }
+    return refused;
 }
 
 std::uint32_t crc32(std::span<const std::byte> bytes)

@@ -28,6 +28,17 @@ std::vector<std::filesystem::path> debug_directories();
 std::unique_ptr<ElfFile> find_debug_file(const std::filesystem::path& path, const std::string& build_id,
                                          const ElfFile& binary, std::span<const std::filesystem::path> directories);
 
+/// One that stands where it is looked for, and is not taken.
+struct RefusedDebugFile {
+    std::filesystem::path path;
+    std::string why;  // half a sentence
+};
+
+/// Those that find_debug_file passes by, where it finds none.
+std::vector<RefusedDebugFile> refused_debug_files(const std::filesystem::path& path, const std::string& build_id,
+                                                  const ElfFile& binary,
+                                                  std::span<const std::filesystem::path> directories);
+
 /// The checksum of debug links: CRC-32 as in ISO 3309 and zlib.
 std::uint32_t crc32(std::span<const std::byte> bytes);
 

@@ -99,6 +99,38 @@ TEST(DebugFile, OfAnotherBuildIsRefused)
     EXPECT_EQ(search(bench, {bench / "old"}), nullptr);
 }
 
+TEST(DebugFile, IsSaidNotToFit)
+{
+    const auto why = [](const Workbench& bench, const std::vector<std::filesystem::path>& directories) {
+        const ElfFile binary(bench / "libpart.so");
+        std::vector<std::string> words;
+        for (const RefusedDebugFile& file :
+             refused_debug_files(bench / "libpart.so", binary.build_id(), binary, directories)) {
+            words.push_back(file.path.filename().string() + ": " + file.why);
+        }
+        return words;
+    };
+    for (const bool with_id : {true, false}) {
+        const Workbench bench;
+        make_parts(bench, with_id, 1);
+        bench.write("part.debug", bench.read("part.debug") + " of an old build");
+        put(bench, "part.debug", "old/libpart.so.debug");
+        make_parts(bench, with_id, 2);
+        EXPECT_THAT(why(bench, {bench / "none"}), ElementsAre());
+        EXPECT_THAT(why(bench, {bench / "old", bench / "old"}),
+                    ElementsAre(testing::StartsWith(with_id ? "libpart.so.debug: its build-id is another one"
+                                                            : "libpart.so.debug: nothing tells that it is of this")));
+        link_parts(bench);
+        EXPECT_THAT(why(bench, {bench / "old"}),
+                    ElementsAre(testing::HasSubstr(with_id ? "its build-id is another" : "its checksum is not the")));
+        bench.write("none", "no binary");
+        put(bench, "none", "text/libpart.so.debug");
+        EXPECT_THAT(why(bench, {bench / "text"}), ElementsAre(testing::HasSubstr("it is no file of code")));
+        put(bench, "away/part.debug", "good/part.debug");
+        EXPECT_THAT(why(bench, {bench / "good"}), ElementsAre());
+    }
+}
+
 TEST(DebugFile, IsFoundByDebugLink)
 {
     for (const bool with_id : {false, true}) {

@@ -4,11 +4,16 @@
 // What is known by address, by source line: all of it, or as far as rows with path time need it.
 #include "analysis/report/annotation.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/unnamed_note.hpp"
 #include "tests/report/one_rank.hpp"
+#include "tests/scratch.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <string>
 #include <tuple>
@@ -100,6 +105,25 @@ TEST(MissingLines, AreSaidOfBinariesThatHaveANotablePart)
     ASSERT_EQ(notes.size(), 1U);
     EXPECT_EQ(notes.front().find("No lines of solver (96.0 % of the path): "), 0U) << notes.front();
     EXPECT_EQ(missing_lines_notes(p, {{}, "/lib/libpoll.so"}, lines).size(), 1U) << "it is all that is looked at";
+}
+
+TEST(MissingLines, DebugFilesThatDoNotFitAreNamed)
+{
+    const test::Scratch scratch;
+    std::ofstream(scratch / "solver.debug") << "nothing of the kind";
+    ::setenv("CRITPATH_DEBUG_PATH", scratch.path().c_str(), 1);
+    OneRank run;
+    run.add("solver+0x10", model::CallPathId::none(), 96);
+    model::Profile& p = run.profile();
+    p.rows[0].module = "/app/solver";
+    p.modules = {{"/app/solver", "a1", false}};
+    binary::SourceLines lines = source_lines(p);
+    for (const std::vector<std::string>& notes : {missing_lines_notes(p, {}, lines), unnamed_notes(p)}) {
+        ASSERT_EQ(notes.size(), 1U);
+        EXPECT_THAT(notes.front(), testing::EndsWith(". " + (scratch / "solver.debug") +
+                                                     " was not taken: it is no file of code that can be read."));
+    }
+    ::unsetenv("CRITPATH_DEBUG_PATH");
 }
 
 // Debug information has another name for it, and parts of it are inlined into itself.
