@@ -278,6 +278,8 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, Ite
             take_total(function, time.ns, time.samples);
         }
     for (const CallTime& time : calls_among(profile, profile.totals, {})) {
+        if (is_transfer(profile.rows[time.function.value]))
+            continue;
         Hotspot& function = hotspots.items[time.function.value];
         if (Hotspot* line = line_of_caller(time.call, function); line != nullptr) {
             give_total(*line, function, time.ns, 0);

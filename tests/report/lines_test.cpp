@@ -77,6 +77,24 @@ TEST_F(Lines, HaveNoMoreThanTheirFunction)
               (PathAndAll{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
 }
 
+/// Of transfers that are not on the path nothing is known, in calls whose lines are known neither.
+TEST_F(Lines, OfTransfersHaveNoTimeOnAllRanks)
+{
+    const model::CallPathId solve = run.add("solve", model::CallPathId::none(), 0);
+    const model::CallPathId wait = run.add("MPI_Wait", solve, 0, model::RowKind::Mpi);
+    run.profile().call_paths[wait.value].site = 0x20;
+    run.pseudo("[transfer]", wait, 50);
+    run.profile().totals.back().ns = 2;
+    run.pseudo("[preempted]", wait, 40);
+    binary::SourceLines lines = source_lines(run.profile());
+    std::map<std::string, std::optional<std::int64_t>> all;
+    for (const Hotspot& item : by_line(run.profile(), {}, Items::All, lines).items)
+        if (item.line == 6)
+            all[item.name] = item.total_ns;
+    EXPECT_EQ(all.at("[transfer]"), std::nullopt);
+    EXPECT_EQ(all.at("[preempted]"), 40);
+}
+
 TEST_F(Lines, OnThePathHaveAllTheirTime)
 {
     // The copy's, too, which is in no row with path time.
