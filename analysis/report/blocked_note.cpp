@@ -79,13 +79,17 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
     for (const auto& [call_path, time] : by_path) {
         if (profile.row(call_path).name != model::pseudo::blocked)
             continue;
-        if (time.found_ns == 0) {
+        // In which call of MPI that was is exact.
+        const CallPathId in = profile.call_paths[call_path.value].parent;
+        const bool is_in_call = in.valid() && profile.row(in).kind == model::RowKind::Mpi;
+        const std::int64_t found_ns = is_in_call ? time.ns : time.found_ns;
+        if (found_ns == 0) {
             unseen_ns += time.ns;
             continue;
         }
         Blocked& sum = sums[place_of(profile, call_path)];
         sum.ns += time.ns;
-        sum.found_ns += time.found_ns;
+        sum.found_ns += found_ns;
     }
     std::vector<SeenPlace> places;
     for (const auto& [place, time] : sums) {

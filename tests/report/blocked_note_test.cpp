@@ -81,6 +81,21 @@ TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
               "at now and then, seldom in short waits.");
 }
 
+// Nobody looks at threads in calls of MPI, whose borders are exact.
+TEST(BlockedNote, KnowsInWhichCallOfMpiItWas)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", CallPathId::none(), 500 * ms);
+    const CallPathId init = run.add("MPI_Init", main, 50 * ms, model::RowKind::Mpi);
+    run.profile().rows.back().module = "MPI";
+    run.pseudo("[blocked]", init, 129 * ms);
+    EXPECT_EQ(blocked_note(run.profile()), "[blocked]: 129 ms in MPI_Init, called by main.");
+    add_blocked(run, "fsync", "/lib/libc.so.6", main, 300 * ms, 0);
+    EXPECT_EQ(blocked_note(run.profile()),
+              "[blocked]: 129 ms in MPI_Init, called by main; where it was for 300 ms, nobody looked: threads are "
+              "looked at now and then, seldom in short waits.");
+}
+
 TEST(BlockedNote, AddsUpWhatIsOfOnePlace)
 {
     OneRank run;
