@@ -26,6 +26,7 @@ constexpr std::string_view column_gap = "  ";
 constexpr std::size_t least_name_width = 16;
 constexpr std::size_t readable_name_width = 40;  // beside columns that can be spared
 constexpr std::size_t hard_name_width = 30;      // to read, in less
+constexpr std::size_t shortest_name_width = 12;  // where there are so many columns that the line is too long else
 
 /// How one column looks once all its cells are known.
 struct Shape {
@@ -141,6 +142,7 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
         return is_place && shape.width > readable_place_width ? shape.width + readable_name_width - readable_place_width
                                                               : shape.width;
     };
+    std::size_t least = least_name_width;
     while (line_width(shapes, table, std::numeric_limits<std::size_t>::max()) > width) {
         Shape* widest = nullptr;
         for (Shape& shape : shapes) {
@@ -148,9 +150,12 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
                 (widest == nullptr || width_to_give(shape) > width_to_give(*widest)))
                 widest = &shape;
         }
-        if (widest == nullptr || widest->width <= least_name_width)
+        if (widest == nullptr || widest->width <= shortest_name_width)
             return;
-        --widest->width;
+        if (widest->width > least)
+            --widest->width;
+        else
+            least = shortest_name_width;
     }
 }
 

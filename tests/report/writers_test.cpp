@@ -174,6 +174,25 @@ TEST(TableWriter, BinariesGiveWayToFunctionsThatAreHardToRead)
 }
 
 // Two plug-ins of one file name, each in its directory.
+/// Five columns of which four can be shortened: to 16 columns each, or to less if that is too much.
+TEST(TableWriter, ManyNamesBecomeShortToFit)
+{
+    Table table;
+    Row row;
+    for (const Fit fit : {Fit::Middle, Fit::Name, Fit::Name, Fit::Path}) {
+        table.columns.push_back({"", "Name", Align::Left, fit});
+        row.emplace_back("a_name_of_more_than_twenty_columns");
+    }
+    table.columns.push_back({"", "Number"});
+    row.emplace_back(std::int64_t{1});
+    table.each_row = rows_of({row});
+    Style style;
+    for (const std::size_t width : {4 * (16 + 2) + 6U, 4 * (16 + 2) + 5U, 4 * (12 + 2) + 6U}) {
+        style.width = width;
+        EXPECT_EQ(display_width(lines(written("table", {"", "", {}, {table}, {}, {}}, style)).at(1)), width);
+    }
+}
+
 TEST(TableWriter, BinariesAreCalledByAsMuchOfTheirPathsAsTellsThemApart)
 {
     Document document;
