@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace critpath::report
@@ -179,6 +181,83 @@ std::vector<Hotspot> whole_times(const model::Profile& profile, const Selection&
     return whole;
 }
 
+/// What the processes that have a call path, or a function, on the path were blocked below the same root, in functions
+/// that are guessed; of what nobody has there, all processes: whose it is elsewhere is not known.
+class GuessedAround
+{
+public:
+    GuessedAround(const model::Profile& profile, const Selection& selection, const Chains& chains)
+        : by_path_(chains.size(), 0)
+    {
+        std::map<Below, std::int64_t> guessed;
+        std::vector<std::int64_t> below_root(chains.size(), 0);
+        std::vector<Processes> processes(chains.size());
+        std::map<Below, Processes> by_function;
+        for (const model::CallPathTime& time : profile.path) {
+            const std::uint32_t path = time.call_path.value;
+            if (!selection.has_rank(time.process) || !selection.has_row(chains.row(path)))
+                continue;
+            if (chains.is_placed_by_guess(path) && chains.row(path).name == blocked) {
+                guessed[{time.process.value, chains.root(path)}] += time.ns - time.found_ns;
+                below_root[chains.root(path)] += time.ns - time.found_ns;
+            }
+        }
+        for (const model::CallPathTime& time : profile.path) {
+            const std::uint32_t path = time.call_path.value;
+            if (time.ns <= 0 || !selection.has_rank(time.process) || !selection.has_row(chains.row(path)))
+                continue;
+            processes[path].is_there = true;
+            if (const auto found = guessed.find({time.process.value, chains.root(path)}); found != guessed.end())
+                processes[path].add(time.process.value, found->second);
+        }
+        // Callees first. Each process is added once a call path at most, and of two sets the smaller one to the other.
+        for (std::size_t i = chains.size(); i-- > 0;) {
+            Processes& own = processes[i];
+            by_path_[i] = own.is_there ? own.ns : below_root[chains.root(i)];
+            by_function[{profile.call_paths[i].row.value, chains.root(i)}].add(own);
+            const model::CallPathId caller = profile.call_paths[i].parent;
+            if (!caller.valid())
+                continue;
+            Processes& around = processes[caller.value];
+            if (around.guessed.size() < own.guessed.size())
+                std::swap(around, own);
+            around.add(own);
+            own = {};
+        }
+        for (const auto& [function, of] : by_function)
+            by_function_[function] = of.is_there ? of.ns : below_root[function.second];
+    }
+
+    [[nodiscard]] std::int64_t of_path(std::size_t path) const { return by_path_[path]; }
+    [[nodiscard]] std::int64_t of_function(std::uint32_t row, std::uint32_t root) const
+    {
+        return by_function_.at({row, root});
+    }
+
+private:
+    using Below = std::pair<std::uint32_t, std::uint32_t>;  // process or row, and the root that it is below
+
+    struct Processes {
+        void add(std::uint32_t process, std::int64_t guessed_ns)
+        {
+            if (guessed.emplace(process, guessed_ns).second)
+                ns += guessed_ns;
+        }
+        void add(const Processes& others)
+        {
+            is_there = is_there || others.is_there;
+            for (const auto& [process, guessed_ns] : others.guessed)
+                add(process, guessed_ns);
+        }
+        std::unordered_map<std::uint32_t, std::int64_t> guessed{};  // of those that have any
+        std::int64_t ns = 0;                                        // of all of them
+        bool is_there = false;                                      // any has it on the path
+    };
+
+    std::vector<std::int64_t> by_path_;
+    std::map<Below, std::int64_t> by_function_;
+};
+
 /// What is not known of the functions of a profile.
 class Doubts
 {
@@ -200,7 +279,6 @@ public:
 
     /// Of what `path` is blocked, and what may be elsewhere.
     [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_[path].guessed_ns; }
-    [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_[root].guessed_ns; }
 
     std::int64_t cut_ns = 0;              // begins with a function whose callers are not known
     std::int64_t unknown_ns = 0;          // that, and what is in functions that are not known
@@ -261,6 +339,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     const Chains chains(profile);
     const std::vector<Hotspot> whole = whole_times(profile, {selection.ranks, {}}, chains);
     const Doubts doubts(chains, whole);
+    const GuessedAround around(profile, {selection.ranks, {}}, chains);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
     hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(profile.rows.size());
@@ -271,7 +350,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     }
     const std::vector<bool> waits = chains.find_waits();
     const std::vector<bool> is_outermost = chains.find_outermost();  // a function that calls itself counts once
-    std::set<std::pair<std::uint32_t, std::uint32_t>> around;        // rows, and the roots that they are below
+    std::set<std::pair<std::uint32_t, std::uint32_t>> is_around;     // rows, and the roots that they are below
     std::set<std::uint32_t> has_own_code;                            // rows
     for (std::size_t i = 0; i < chains.size(); ++i) {
         const std::uint32_t row = profile.call_paths[i].row.value;
@@ -295,8 +374,8 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
             continue;
         }
         item.may_have_ns -= whole[i].guessed_ns;
-        if (around.emplace(row, chains.root(i)).second)
-            item.may_have_ns += doubts.guessed_around(chains.root(i));
+        if (is_around.emplace(row, chains.root(i)).second)
+            item.may_have_ns += around.of_function(row, chains.root(i));
     }
     for (std::uint32_t row = 0; row < hotspots.items.size(); ++row) {
         Hotspot& item = hotspots.items[row];
@@ -312,6 +391,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     const Chains chains(profile);
     const std::vector<Hotspot> whole = whole_times(profile, selection, chains);
     const Doubts doubts(chains, whole);
+    const GuessedAround around(profile, selection, chains);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
     if (selection.module.empty())
         hotspots.anyones_ns = 0;  // is among what is unknown
@@ -327,9 +407,10 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         if (can_call(item))
             // Without callers each function is a root, and any of the others may be below it.
             item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? whole[chains.root(i)].path_ns : 0) +
-                               doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+                               around.of_path(i) - item.guessed_ns;
         else if (chains.is_placed_by_guess(i) && chains.row(i).name == blocked)
-            item.may_have_ns = doubts.blocked_nowhere_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+            item.may_have_ns =
+                doubts.blocked_nowhere_ns + around.of_path(profile.call_paths[i].parent.value) - item.guessed_ns;
         else if (chains.is_placed_by_guess(i) && chains.row(i).name == model::pseudo::preempted)
             preempted.add_to(item);
     }

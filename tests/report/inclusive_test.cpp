@@ -279,6 +279,38 @@ TEST(Inclusive, WithoutCallersCallPathsMayBeBelowEachOther)
     expect_parts(paths.items[1], 800, 0, 105);
 }
 
+// Rank 0 waits in "prepare", ranks 1 and 2 in "work", and nobody looked: who is never in a function was not there.
+TEST(Inclusive, OfWhatOthersWereBlockedItMayHaveThatOfItsOwnRanks)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", uncalled, 30);
+    const CallPathId prepare = run.add("prepare", main, 0), work = run.add("work", main, 0);
+    run.pseudo("[blocked]", prepare, 600);
+    run.pseudo("[blocked]", work, 80);
+    model::Profile& p = run.profile();
+    p.processes.resize(3, p.processes.front());
+    p.path.back().process = {1};
+    p.path.push_back({work, {2}, 10, 0});
+    expect_parts(function(run, "prepare"), 600, 600, 0);
+    expect_parts(function(run, "work"), 90, 80, 0);
+    expect_parts(function(run, "main"), 720, 0, 0);
+    const auto paths = [&] { return by_call_path(p).items; };
+    expect_parts(paths()[1], 600, 600, 0);
+    expect_parts(paths()[2], 90, 80, 0);
+    expect_parts(paths()[4], 80, 80, 0);
+
+    run.add("elsewhere", main, 0);
+    expect_parts(function(run, "elsewhere"), 0, 0, 680);
+    expect_parts(paths()[5], 0, 0, 680);
+
+    p.path.push_back({{3}, {2}, 50, 0});  // rank 2 was in both
+    expect_parts(function(run, "work"), 90, 80, 50);
+    expect_parts(function(run, "prepare"), 650, 650, 0);
+    expect_parts(paths()[4], 80, 80, 50);
+    p.path.push_back({{4}, {0}, 7, 0});  // and rank 0
+    expect_parts(function(run, "work"), 97, 87, 650);
+}
+
 // A function has what it calls, whatever module that is of.
 TEST(Inclusive, OfAModuleAreTheFunctionsAndNotTheTime)
 {
