@@ -461,54 +461,6 @@ TEST(Explain, NoAdviceWhereNothingIsToBeGained)
     EXPECT_THAT(of_path(1'000'000 * ms), EndsWith("Only what makes all ranks faster makes this faster."));
 }
 
-TEST(Explain, WhatWasNotSampledMayHaveLackedAProcessor)
-{
-    for (const bool is_much : {true, false}) {
-        model::Profile p = one_stretch();
-        p.stretches[0].processor_ns = 500 * ms;
-        set_code(p, {{sampled("loop"), {0, {}, is_much ? 600 * ms : 960 * ms, 90, 0, 0}}});
-        EXPECT_EQ(explain(p, 0).cause, is_much ? Factor::Time : Factor::Processor);
-        const std::string words = sentence(p);
-        EXPECT_THAT(words, HasSubstr(is_much ? "by more time on the processor or not sampled. "
-                                             : "by more time on the processor. Always"));
-        EXPECT_EQ(words.find("It was not sampled for 400 ms of that. ") != std::string::npos, is_much) << words;
-        p.stretches[0].page_faults = 20'000;  // counted with samples
-        EXPECT_THAT(sentence(p),
-                    HasSubstr(is_much ? "It had at least 20,000 page faults" : "It had 20,000 page faults"));
-    }
-}
-
-TEST(Explain, WhatWasNotSampledHadAProcessorWhereSwitchesAreRecorded)
-{
-    model::Profile p = one_stretch();
-    p.stretches[0].processor_ns = 500 * ms;
-    set_code(p, {{sampled("loop"), {0, {}, 600 * ms, 90, 0, 0}}});
-    const auto is_known = [&] { return explain(p, 0).cause == Factor::Processor; };
-    EXPECT_FALSE(is_known()) << "nobody has recorded switches";
-    p.facts["blocked_ns"] = 5 * ms;
-    EXPECT_TRUE(is_known());
-    EXPECT_THAT(sentence(p), HasSubstr("by more time on the processor. The difference"));
-    EXPECT_THAT(sentence(p), Not(HasSubstr("not sampled")));
-    p.facts["respite_ns"] = 99 * ms;  // no tenth of it
-    EXPECT_TRUE(is_known());
-    p.facts["respite_ns"] = 150 * ms;
-    EXPECT_FALSE(is_known());
-    EXPECT_THAT(sentence(p), HasSubstr("It was not sampled for 150 ms of that. "));
-    p.facts["respite_ns"] = 0;
-    p.facts["lost_samples"] = 1;
-    EXPECT_FALSE(is_known());
-}
-
-/// 1 s of a period of 200 ms has five samples, but three not too rarely; of 2 ms, 300 never.
-TEST(Explain, WhatChanceLeavesIsNotMissing)
-{
-    for (const bool is_chance : {true, false}) {
-        model::Profile p = one_stretch();
-        set_code(p, {{sampled("loop"), {0, {}, 600 * ms, is_chance ? 3U : 300U, 0, 0}}});
-        EXPECT_EQ(explain(p, 0).code.not_sampled_ns, is_chance ? 0 : 400 * ms);
-    }
-}
-
 TEST(Explain, AlwaysIsSaidOfNearlyAll)
 {
     model::Profile p = one_stretch();
