@@ -212,7 +212,8 @@ bool is_known(std::uint32_t type)
 {
     constexpr std::uint32_t most_of_kernel = 128;  // more than there are, for kernels to come
     return (type != 0 && type < most_of_kernel) || type == spool::RespiteRecord::number ||
-           type == spool::BlockedRecord::number || type == spool::RunDelayRecord::number;
+           type == spool::BlockedRecord::number || type == spool::RunDelayRecord::number ||
+           type == spool::DeepStackRecord::number;
 }
 
 // Nothing if it has none.
@@ -232,6 +233,7 @@ std::optional<std::uint64_t> time_of(const perf_event_header& header, std::span<
     case spool::BlockedRecord::number:
         return word_at(body, 0);
     case spool::RunDelayRecord::number:
+    case spool::DeepStackRecord::number:
         return word_at(body, 1);
     default:
         return std::nullopt;

@@ -200,7 +200,9 @@ void look_at_blocked(State& state)
 int until_next_look(const State& state, int longest)
 {
     const std::uint64_t time = now(state);
-    const std::uint64_t left = state.next_look > time ? (state.next_look - time) / ns_per_ms + 1 : 0;
+    const bool is_deep = state.deep.is_needed && state.deep.next < state.next_look;
+    const std::uint64_t next = is_deep ? state.deep.next : state.next_look;
+    const std::uint64_t left = next > time ? (next - time) / ns_per_ms + 1 : 0;
     return left < static_cast<std::uint64_t>(longest) ? static_cast<int>(left) : longest;
 }
 

@@ -19,7 +19,7 @@ void close_system_call(Slot& slot);
 /// The helper, whenever it is awake; does nothing before its time. The caller does not hold the pass lock.
 void look_at_blocked(State& state);
 
-/// ms until look_at_blocked may have to do something, at most `longest`.
+/// ms until look_at_blocked or look_at_deep_stacks may have to do something, at most `longest`.
 int until_next_look(const State& state, int longest);
 
 }  // namespace critpath::sampling

@@ -3,6 +3,7 @@
 #include "collector/sampling/drain.hpp"
 
 #include "collector/sampling/blocked.hpp"
+#include "collector/sampling/deep_stack.hpp"
 #include "collector/sampling/file_list.hpp"
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/thread_timer.hpp"
@@ -93,6 +94,7 @@ void close_slot(State& state, Slot& slot)
     }
     close_system_call(slot);
     close_run_delay(slot);
+    end_deep_stack(slot);
     open_slot_file(state, slot);
     const bool waits_for_finish = is_to_be_found(slot.file) && state.stage.load() == Stage::Running;
     if (!slot.file_tried || waits_for_finish) {

@@ -3,6 +3,7 @@
 #include "collector/sampling/helper.hpp"
 
 #include "collector/sampling/blocked.hpp"
+#include "collector/sampling/deep_stack.hpp"
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/drain.hpp"
 #include "collector/sampling/respite.hpp"
@@ -152,6 +153,7 @@ void* help(void* argument)
         if (state.choice.timer) {
             look_at_timers(state);
         }
+        look_at_deep_stacks(state);  // first: it looks into the rings
         pass(state);
         look_at_blocked(state);
         if (nobody_left(state)) {

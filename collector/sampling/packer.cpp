@@ -147,4 +147,37 @@ Packed pack_records(const EventChoice& choice, const Unread& unread, spool::Stac
     return packed;
 }
 
+std::uint32_t find_cut_copies(const EventChoice& choice, const Unread& unread, std::size_t skipped,
+                              std::uint64_t bottom, std::uint64_t top, CopyOfStack& lowest)
+{
+    const Bytes bytes(unread);
+    std::uint32_t found = 0;
+    std::size_t size = 0;
+    for (std::size_t record = skipped; record + sizeof(perf_event_header) <= bytes.size(); record += size) {
+        perf_event_header header;
+        bytes.copy(record, sizeof header, reinterpret_cast<char*>(&header));
+        size = header.size;
+        if (size < sizeof header || size > bytes.size() - record) {
+            break;
+        }
+        Places places{};
+        if (header.type != PERF_RECORD_SAMPLE || !find_places(choice, bytes, record, size, places)) {
+            continue;
+        }
+        const std::uint64_t copied = bytes.word_at(record + places.stack);
+        if (copied == 0 || copied > size || places.stack + 2 * word_size + copied > size) {
+            continue;
+        }
+        const std::uint64_t filled = bytes.word_at(record + places.stack + word_size + copied);
+        const std::uint64_t end = bytes.word_at(record + places.pointer) + copied;
+        if (filled != copied || end < bottom || end >= top) {
+            continue;
+        }
+        lowest.end = found == 0 || end < lowest.end ? end : lowest.end;
+        lowest.instruction = bytes.word_at(record + word_size);
+        ++found;
+    }
+    return found;
+}
+
 }  // namespace critpath::sampling

@@ -26,4 +26,15 @@ struct Packed {
 /// Writes the records to `out`, one behind the other, as spool::SampleFormat says.
 Packed pack_records(const EventChoice& choice, const Unread& unread, spool::StackImage& image, char* out);
 
+/// A copy of the stack that a sample has, and where its thread was.
+struct CopyOfStack {
+    std::uint64_t end;  // address behind it
+    std::uint64_t instruction;
+};
+
+/// Of the copies in the unread records behind the first `skipped` bytes, those that are full and end in [bottom, top):
+/// how many, the lowest, and the instruction of the last of them.
+std::uint32_t find_cut_copies(const EventChoice& choice, const Unread& unread, std::size_t skipped,
+                              std::uint64_t bottom, std::uint64_t top, CopyOfStack& lowest);
+
 }  // namespace critpath::sampling

@@ -5,6 +5,7 @@
 #include "collector/sampling/sampling.hpp"
 
 #include "collector/sampling/blocked.hpp"
+#include "collector/sampling/deep_stack.hpp"
 #include "collector/sampling/drain.hpp"
 #include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
@@ -110,6 +111,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.system_call = no_descriptor;
     slot.run_delay = {};
     slot.run_delay.count = no_descriptor;
+    slot.deep = {};
     init_file(slot.file);
 }
 
@@ -307,6 +309,7 @@ void start_thread(int thread)
         open_system_call(*slot);
         open_run_delay(*slot);
     }
+    begin_deep_stack(*state, *slot);
     own_slot = slot;
     own_watch = event.is_open() && !event.is_timer ? &slot->watch : nullptr;
     slot->state.store(SlotState::Active, std::memory_order_release);

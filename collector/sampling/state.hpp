@@ -7,6 +7,7 @@
 // Spent; whoever holds the pass lock moves it onwards from Active, except that a thread marks its own end.
 #pragma once
 
+#include "collector/sampling/deep_stack.hpp"
 #include "collector/sampling/perf_event.hpp"
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/run_delay.hpp"
@@ -67,6 +68,7 @@ struct Slot {
     std::uint64_t looked_at;             // as Out::head, when the helper looked where it was blocked
     Descriptor system_call;              // that the thread is in, for that (proc(5), /proc/pid/syscall)
     RunDelay run_delay;
+    DeepStack deep;
 };
 
 /// Whose event the helper waits for.
@@ -113,6 +115,7 @@ struct State {
     std::uint64_t next_look;         // of the helper, at threads that are blocked;
     std::uint32_t next_slot;         // which has its turn then
     std::uint64_t last_blocked;      // there was one then
+    DeepLooks deep;
     char directory[4096];
     pollfd polled[max_threads + 1];
     PolledSlot polled_slot[max_threads + 1];  // in the same order

@@ -41,7 +41,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 15;
+inline constexpr std::uint32_t version = 16;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t thread_name_size = 16;
 inline constexpr std::size_t max_counters = 7;
@@ -106,7 +106,7 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
 /// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either. Among these
-/// records there may be some of our own: struct RespiteRecord, BlockedRecord and RunDelayRecord.
+/// records there may be some of our own: struct RespiteRecord, BlockedRecord, RunDelayRecord and DeepStackRecord.
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
@@ -182,6 +182,32 @@ struct RunDelayRecord {
     std::uint16_t size;
     std::uint64_t since, until;
     std::uint64_t waited;  // ns; at the least, where it had respites in waits meanwhile
+};
+
+/// What stood on the thread's stack beyond the copies of its samples, while these are cut. Likewise. It is an image of
+/// those words only that a call chain may need: what may be a return address, and what points further out on the same
+/// stack. Here are those that differ from the image before, as pairs (DeepWord) behind this header, in descending order
+/// of their addresses. An image of more than fits has several records one behind the other. While it was read the
+/// thread went on.
+struct DeepStackRecord {
+    static constexpr std::uint32_t number = 0x63700004;
+
+    enum Part : std::uint16_t {
+        Last = 0,
+        More = 1,   // the next record has more of this image
+        Whole = 2,  // a bit: nothing of the image before holds any more, and nobody has looked for a while
+    };
+
+    std::uint32_t type;   // `number`
+    std::uint16_t part;   // bits of Part
+    std::uint16_t size;   // with the pairs
+    std::uint64_t since;  // when the image was begun,
+    std::uint64_t until;  // and when it was ready
+};
+
+struct DeepWord {
+    std::uint64_t address;
+    std::uint64_t word;  // 0: nothing that may be needed stands there any more
 };
 
 /// Values of Record::peer for collectives that are not a rank. The last two are for inter-communicators.
