@@ -169,8 +169,9 @@ private:
     std::size_t depth_ = 0;
 };
 
+/// `place` becomes where on the stack the value is, if it is there.
 std::optional<std::uint64_t> apply(const FrameRule& rule, unsigned number, const Registers& registers,
-                                   const StackPiece& stack, std::uint64_t frame)
+                                   const StackPiece& stack, std::uint64_t frame, std::uint64_t& place)
 {
     if (rule.kind == RuleKind::Same) {
         return registers.get(number);
@@ -181,15 +182,36 @@ std::optional<std::uint64_t> apply(const FrameRule& rule, unsigned number, const
     }
     // At the end of a function compilers leave the rule behind, of what is back in its register.
     const bool is_popped = *result < registers.get(stack_pointer).value_or(0);
-    return is_popped ? registers.get(number) : stack.word_at(*result);
+    if (is_popped) {
+        return registers.get(number);
+    }
+    place = *result;
+    return stack.word_at(place);
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> DeepView::word_at(std::uint64_t address) const
+{
+    const auto runs = stacks->runs_around(address, time);
+    if (runs.empty()) {
+        return std::nullopt;
+    }
+    for (const DeepStacks::Run& run : runs) {
+        if (run.word != runs.front().word && !(*are_alike)(run.word, runs.front().word)) {
+            return std::nullopt;
+        }
+    }
+    return runs.front().word;
+}
 
 std::optional<std::uint64_t> StackPiece::word_at(std::uint64_t address) const
 {
     std::uint64_t word = 0;
     const std::uint64_t offset = address - begin;  // huge where the address is below
+    if (deep.stacks != nullptr && is_beyond(address)) {
+        return deep.word_at(address);
+    }
     if (bytes.size() < sizeof word || offset > bytes.size() - sizeof word) {
         return std::nullopt;
     }
@@ -207,7 +229,8 @@ std::optional<Caller> step(const FrameRules& rules, const Registers& registers, 
     caller.registers.set(stack_pointer, *frame);  // unless there is a rule for it
     bool has_caller = false;
     for (const auto& [number, rule] : rules.registers) {
-        const auto value = apply(rule, number, registers, stack, *frame);
+        std::uint64_t place = 0;
+        const auto value = apply(rule, number, registers, stack, *frame, place);
         if (value) {
             caller.registers.set(number, *value);
         }
@@ -217,6 +240,7 @@ std::optional<Caller> step(const FrameRules& rules, const Registers& registers, 
             }
             has_caller = true;
             caller.return_address = *value;
+            caller.return_place = place;
         }
     }
     caller.return_address = has_caller ? caller.return_address : 0;

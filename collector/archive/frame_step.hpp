@@ -5,12 +5,14 @@
 // piece of the stack.
 #pragma once
 
+#include "collector/archive/deep_stacks.hpp"
 #include "collector/archive/frame_table.hpp"
 
 #include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -36,17 +38,33 @@ private:
     std::bitset<register_count> known_;
 };
 
-/// What is known of the stack: `bytes` from the address `begin` on.
+/// What images have of a stack at one moment.
+struct DeepView {
+    const DeepStacks* stacks = nullptr;  // null: there are none
+    std::uint64_t time = 0;
+    /// Whether two words at one place lead to the same caller.
+    const std::function<bool(std::uint64_t, std::uint64_t)>* are_alike = nullptr;
+
+    [[nodiscard]] std::optional<std::uint64_t> word_at(std::uint64_t address) const;
+};
+
+/// What is known of the stack: `bytes` from the address `begin` on, and behind them what `deep` has.
 struct StackPiece {
     std::uint64_t begin = 0;
     std::span<const std::byte> bytes = {};
+    DeepView deep = {};
 
     [[nodiscard]] std::optional<std::uint64_t> word_at(std::uint64_t address) const;
+    [[nodiscard]] bool is_beyond(std::uint64_t address) const
+    {
+        return address >= begin && address - begin >= bytes.size();
+    }
 };
 
 struct Caller {
     Registers registers;               // as they were when it made the call
     std::uint64_t return_address = 0;  // 0: there is no caller
+    std::uint64_t return_place = 0;    // where on the stack it is; 0: in a register
 };
 
 /// Nothing if the frame or the return address cannot be found; of the other registers those are known that can be.

@@ -344,8 +344,11 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     tables_.generators.push_back({thread.generator, event, format.period});
     add_events(format, thread);
     const spool::SpoolHeader& header = spool.samples->header();
+    const DeepStacks deep(spool.samples->body(), header.time_offset);
+    unwinder_.begin_thread(deep.images() > 0 ? &deep : nullptr);
     SampleTaker taker(contexts_, unwinder_, format, thread, end_);
     const std::uint64_t lost = read_samples(spool.samples->body(), format, header.time_offset, taker);
+    unwinder_.begin_thread(nullptr);
     taker.weigh();
     const std::uint64_t thread_end = std::min(header.thread_end, end_);
     thread.off = taker.off(thread_end);

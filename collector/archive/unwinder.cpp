@@ -88,6 +88,24 @@ bool is_indirect_call(std::span<const std::byte> code)
 }
 #endif
 
+bool is_same(const FrameRule& one, const FrameRule& other)
+{
+    return one.kind == other.kind && std::ranges::equal(one.expression, other.expression, [](auto& a, auto& b) {
+               return a.atom == b.atom && a.number == b.number && a.number2 == b.number2;
+           });
+}
+
+// From two places of one function: where its arguments are not on the stack, they mostly do.
+bool lead_to_the_same(const FrameRules* one, const FrameRules* other)
+{
+    if (one == nullptr || other == nullptr || one->is_signal || other->is_signal ||
+        !is_same(one->frame, other->frame) || one->registers.size() != other->registers.size()) {
+        return false;
+    }
+    return std::ranges::equal(one->registers, other->registers,
+                              [](auto& a, auto& b) { return a.first == b.first && is_same(a.second, b.second); });
+}
+
 // The frame pointer belongs to a frame further out, or to nobody.
 bool is_beyond(const FrameRules& rules)
 {
@@ -134,8 +152,18 @@ private:
 
 Unwinder::Unwinder(const AddressMap& map, bool is_own, AreInOneFunction are_in_one_function)
     : map_(map), is_own_(is_own), are_in_one_function_(std::move(are_in_one_function)), tables_(map.modules().size()),
-      rules_(map.last_epoch() + std::size_t{1})
+      rules_(map.last_epoch() + std::size_t{1}), jumps_from_(map.last_epoch() + std::size_t{1})
 {
+    are_alike_ = [this](std::uint64_t one, std::uint64_t other) {
+        return one == other || (are_in_one_function_(call_before(one), call_before(other), epoch_) &&
+                                lead_to_the_same(rules_at(call_before(one)), rules_at(call_before(other))));
+    };
+}
+
+void Unwinder::begin_thread(const DeepStacks* deep)
+{
+    deep_ = deep;
+    evidence_.clear();
 }
 
 CallChain Unwinder::chain(const RawSample& sample, std::uint64_t registers)
@@ -151,8 +179,15 @@ CallChain Unwinder::chain(const RawSample& sample, std::uint64_t registers)
     if (sample.stack.bytes.empty() && sample.chain.size() <= 1) {
         return {chain_, false};
     }
-    const bool is_whole = unwind({start.get(stack_pointer).value_or(0), sample.stack.bytes}, start, walk);
+    const bool is_whole = unwind(
+        {start.get(stack_pointer).value_or(0), sample.stack.bytes, view(sample.stack, sample.time)}, start, walk);
     return {chain_, is_whole};
+}
+
+// Nothing follows what is not there.
+DeepView Unwinder::view(const RawStack& stack, std::uint64_t time) const
+{
+    return {stack.bytes.empty() ? nullptr : deep_, time, &are_alike_};
 }
 
 CallChain Unwinder::chain(const RawBlocked& blocked, std::uint64_t time)
@@ -161,7 +196,7 @@ CallChain Unwinder::chain(const RawBlocked& blocked, std::uint64_t time)
     chain_.assign(1, blocked.instruction);
     const Registers start = read_registers(blocked.stack.registers, spool::BlockedRecord::registers);
     KernelWalk walk({}, start);
-    const bool is_whole = unwind({blocked.stack_pointer, blocked.stack.bytes}, start, walk);
+    const bool is_whole = unwind({blocked.stack_pointer, blocked.stack.bytes, view(blocked.stack, time)}, start, walk);
     return {chain_, is_whole};
 }
 
@@ -190,6 +225,9 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
         if (caller->return_address == 0) {
             return true;
         }
+        if (deep_ != nullptr && stack.is_beyond(caller->return_place) && !is_certain(*caller, stack.deep.time, place)) {
+            return false;
+        }
         // What does not lead outwards is no stack.
         if (caller->registers.get(stack_pointer) <= registers.get(stack_pointer) && !is_exact) {
             return false;
@@ -200,6 +238,79 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
         chain_.push_back(caller->return_address + (is_exact ? 1 : 0));
     }
     return false;
+}
+
+// What the call before has called may have gone on to the function by a jump: where it ends in a call, or in a part of
+// it that lies elsewhere.
+bool Unwinder::may_lead_to(Called called, std::uint64_t return_address, std::uint64_t function)
+{
+    if (called != Called::Other) {
+        return called != Called::Nothing;
+    }
+#if defined(__x86_64__)
+    std::uint64_t offset = 0;
+    const FrameTable* frames = table_at(return_address, offset);
+    const auto target = direct_target(frames->before(offset, longest_call), return_address);
+    return target && std::ranges::any_of(jumps_from(*target), [&](std::uint64_t place) {
+               return are_in_one_function_(place, function, epoch_);
+           });
+#else
+    return false;
+#endif
+}
+
+#if defined(__x86_64__)
+// What looks like one in the middle of other instructions hardly ever leads to a given function.
+const std::vector<std::uint64_t>& Unwinder::jumps_from(std::uint64_t function)
+{
+    constexpr std::size_t most = 65536;  // bytes of it that are searched
+    constexpr std::byte jump{0xe9};
+    constexpr std::byte two_bytes{0x0f};  // of a conditional one, 0x80 to 0x8f the other
+    const auto [known, is_new] = jumps_from_[epoch_].try_emplace(function);
+    std::uint64_t offset = 0;
+    const FrameTable* frames = is_new ? table_at(function, offset) : nullptr;
+    if (frames == nullptr) {
+        return known->second;
+    }
+    std::size_t size = 0;
+    for (std::size_t step = most; step > 0; step /= 2) {
+        size += are_in_one_function_(function, function + size + step - 1, epoch_) ? step : 0;
+    }
+    const auto code = frames->before(offset + size, size);
+    for (std::size_t i = 0; i + 1 + sizeof(std::int32_t) <= code.size(); ++i) {
+        const bool is_conditional = i > 0 && code[i - 1] == two_bytes && (code[i] & std::byte{0xf0}) == std::byte{0x80};
+        if (code[i] == jump || is_conditional) {
+            std::int32_t distance = 0;
+            std::memcpy(&distance, &code[i + 1], sizeof distance);
+            const std::uint64_t behind = function + size - code.size() + i + 1 + sizeof distance;
+            known->second.push_back(behind + static_cast<std::uint64_t>(std::int64_t{distance}));
+        }
+    }
+    std::erase_if(known->second, [&](std::uint64_t place) { return are_in_one_function_(place, function, epoch_); });
+    return known->second;
+}
+#endif
+
+bool Unwinder::is_certain(const Caller& caller, std::uint64_t time, std::uint64_t function)
+{
+    const Called own = called_before(caller.return_address, function);
+    if (!may_lead_to(own, caller.return_address, function)) {
+        return false;
+    }
+    const auto [known, is_new] = evidence_.try_emplace({caller.return_place, caller.return_address, function, epoch_});
+    if (is_new) {
+        known->second = CallerEvidence(deep_->runs(caller.return_place), [&](std::uint64_t word) {
+            if (are_alike_(word, caller.return_address)) {
+                return Seen::This;
+            }
+            const Called called = called_before(word, function);
+            if (called == Called::Unknown && own != Called::Unknown) {
+                return Seen::Perhaps;
+            }
+            return may_lead_to(called, word, function) ? Seen::Other : Seen::Nobody;
+        });
+    }
+    return known->second.is_certain(deep_->runs_around(caller.return_place, time));
 }
 
 // Where a function uses the frame pointer for something else, the kernel goes astray.

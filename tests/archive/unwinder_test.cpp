@@ -5,6 +5,7 @@
 // and unwind information.
 #include "collector/archive/epilogue.hpp"
 #include "collector/archive/unwinder.hpp"
+#include "tests/archive/deep_builder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,6 +68,22 @@ behind_call_of_any:
     nop
     ret
     .cfi_endproc
+jumps_to_framed:
+    .cfi_startproc
+    nop
+    .byte 0xe9  # jmp, not a short one
+    .long framed - . - 4
+    .cfi_endproc
+calls_jumper:
+    .cfi_startproc
+    call jumps_to_framed
+behind_call_of_jumper:
+    nop
+    call framed
+behind_other_call_of_framed:
+    nop
+    ret
+    .cfi_endproc
 early_return:
     .cfi_startproc
     pushq %rbp
@@ -121,6 +138,7 @@ extern "C" {
 extern const char in_frameless, at_framed, behind_push, in_framed, behind_leave, in_other_use, in_outermost;
 extern const char in_without_rules, in_early_return, behind_return;
 extern const char framed, calls_framed, behind_call_of_framed, behind_call_of_frameless, behind_call_of_any;
+extern const char jumps_to_framed, calls_jumper, behind_call_of_jumper, behind_other_call_of_framed, early_return;
 }
 
 namespace critpath::archive
@@ -148,11 +166,13 @@ std::uint64_t address(const char& label)
     return reinterpret_cast<std::uint64_t>(&label);
 }
 
-// Of the functions here only one is told from all others.
+// Of the functions here only these are told from all others.
 bool are_in_one_function(std::uint64_t a, std::uint64_t b, std::uint32_t /*epoch*/)
 {
-    const auto is_framed = [](std::uint64_t x) { return x >= address(framed) && x < address(calls_framed); };
-    return is_framed(a) && is_framed(b);
+    const auto are_in = [=](const char& begin, const char& end) {
+        return a >= address(begin) && a < address(end) && b >= address(begin) && b < address(end);
+    };
+    return are_in(framed, calls_framed) || are_in(jumps_to_framed, calls_jumper) || are_in(calls_jumper, early_return);
 }
 
 class Unwinding : public testing::Test
@@ -171,6 +191,33 @@ protected:
         return {found.begin(), found.end()};
     }
 
+    // At time 150, with such images of what is beyond `stack`.
+    Words chain_with(const std::vector<Words>& images, std::uint64_t instruction, std::uint64_t frame_pointer,
+                     const Words& stack)
+    {
+        test::DeepBuilder builder;
+        Words before(most_beyond);
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> changes;
+            for (std::size_t j = images[i].size(); j-- > 0;) {
+                if (before[j] != images[i][j]) {
+                    changes.emplace_back(place(stack.size() + j), images[i][j]);
+                    before[j] = images[i][j];
+                }
+            }
+            builder.image(10 * i, 10 * i + 1, changes, i == 0 ? spool::DeepStackRecord::Whole : 0);
+        }
+        const DeepStacks deep(builder.bytes(), 0);
+        const Words registers = {frame_pointer, stack_begin, instruction};
+        RawSample sample;
+        sample.time = 155;
+        sample.stack = {registers, std::as_bytes(std::span(stack))};
+        unwinder_.begin_thread(&deep);
+        const auto found = unwinder_.chain(sample, mask).addresses;
+        unwinder_.begin_thread(nullptr);
+        return {found.begin(), found.end()};
+    }
+
     // Of a thread that was found blocked: nobody knows its frame pointer.
     Words chain_of_blocked(std::uint64_t instruction, const Words& stack)
     {
@@ -185,6 +232,8 @@ protected:
         std::ifstream file("/proc/self/maps");
         return {std::istreambuf_iterator<char>(file), {}};
     }
+
+    static constexpr std::size_t most_beyond = 10;
 
     const std::uint64_t leaf_ = address(in_frameless);
     const std::uint64_t framed_ = address(in_framed);
@@ -302,6 +351,58 @@ TEST_F(Unwinding, EndsWithTheLongestChainAndWithTheCopy)
     const Words kernel(500, framed_);
     EXPECT_EQ(chain(framed_, place(2), {}, kernel).size(), 127U);
     EXPECT_EQ(chain(leaf_, 7, Words(10, leaf_), {}).size(), 11U);
+}
+
+TEST_F(Unwinding, BeyondTheCopyImagesOfTheStackGoOn)
+{
+    const std::uint64_t caller = address(behind_call_of_framed);
+    const std::uint64_t any = address(behind_call_of_any);
+    const Words copy = {filler, filler};
+    // framed (its frame pointer, then who called it) < calls_framed < calls_frameless
+    const Words image = {place(9), caller, filler, any};
+    const std::vector<Words> same(20, image);
+    EXPECT_THAT(chain_with(same, framed_, place(2), copy), ElementsAre(framed_, caller, any));
+    EXPECT_THAT(chain_with({}, framed_, place(2), copy), ElementsAre(framed_));
+    EXPECT_THAT(chain_with(std::vector<Words>(15, image), framed_, place(2), copy), ElementsAre(framed_))
+        << "the last one is before the sample";
+    EXPECT_THAT(chain_with(same, framed_, place(2), {}), ElementsAre(framed_)) << "without a copy they are of nobody";
+    // Just before the sample, or behind it, it was something else.
+    for (const std::size_t i : {15U, 16U}) {
+        std::vector<Words> changed = same;
+        changed[i][3] = 0;
+        EXPECT_THAT(chain_with(changed, framed_, place(2), copy), ElementsAre(framed_, caller)) << i;
+        changed[i][1] = filler;
+        EXPECT_THAT(chain_with(changed, framed_, place(2), copy), ElementsAre(framed_)) << i;
+    }
+    // Some time or other it was another one that may have called it.
+    std::vector<Words> others = same;
+    others[2][1] = address(behind_other_call_of_framed);
+    EXPECT_THAT(chain_with(others, framed_, place(2), copy), ElementsAre(framed_));
+}
+
+TEST_F(Unwinding, BeyondTheCopyTheCallMustFit)
+{
+    const Words copy = {filler, filler};
+    const auto chain_by = [&](std::uint64_t caller) {
+        return chain_with(std::vector<Words>(20, {place(9), caller}), framed_, place(2), copy);
+    };
+    EXPECT_THAT(chain_by(address(behind_call_of_frameless)), ElementsAre(framed_)) << "calls another one";
+    EXPECT_THAT(chain_by(leaf_), ElementsAre(framed_)) << "behind no call";
+    EXPECT_THAT(chain_by(address(behind_call_of_any)), ElementsAre(framed_, address(behind_call_of_any)));
+    // That one goes on to the function by a jump.
+    EXPECT_THAT(chain_by(address(behind_call_of_jumper)), ElementsAre(framed_, address(behind_call_of_jumper)));
+}
+
+TEST_F(Unwinding, BeyondTheCopyTwoCallsOfOneFunctionAreAlike)
+{
+    const Words copy = {filler, filler};
+    const std::uint64_t one = address(behind_call_of_jumper);
+    const std::uint64_t other = address(behind_other_call_of_framed);
+    std::vector<Words> images(20, {place(9), one});
+    for (std::size_t i = 0; i < images.size(); i += 2) {
+        images[i][1] = other;
+    }
+    EXPECT_THAT(chain_with(images, framed_, place(2), copy), ElementsAre(framed_, one));
 }
 
 // A page of code that was made at run time.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Owns what is known of the call chains of tree.c and deep.c: of the samples in each function at least 98 % come by
+"""Owns what is known of the call chains of tree.c, deep.c and tall.c: of the samples in each function at least 98 % come by
 exactly the known way (an instruction in some thousands is one that no unwind information describes)."""
 
 import collections
@@ -42,9 +42,9 @@ class Chains(harness.Case):
         if reason := harness.perf_event_refused():
             self.skipTest(f"perf_event_open is refused on this machine: {reason}")
 
-    def record_tree(self, tree, mode, *arguments):
+    def record_tree(self, tree, mode, *arguments, seconds="0.5", options=()):
         return harness.run(harness.tool("cpcollect"), "-q", "-F", "1997", "-o", self.trace, "--call-graph", mode,
-                           os.path.join(TREES, tree), "0.5", *arguments, cwd=self.scratch)
+                           *options, os.path.join(TREES, tree), seconds, *arguments, cwd=self.scratch)
 
     def sample(self, tree, mode):
         """By function in which the samples are: how often it was reached by which chain."""
@@ -176,17 +176,55 @@ class Chains(harness.Case):
             shutil.rmtree(self.trace)
 
     def test_large_frame(self):
-        """Reached by who asks for more of the stack, as who does not is told."""
+        """Reached by who asks for more of the stack, all of it; by who does not, as far as images of the rest tell."""
         whole = (("work", "shared", "often", "main"), ("work", "shared", "rarely", "main"))
-        for mode, expected in (("dwarf", (("work", "shared", "[unknown callers]"),)), ("dwarf,32768", whole)):
+        cut = ("work", "shared", "[unknown callers]")
+        for mode, expected in (("dwarf", (*whole, cut)), ("dwarf,32768", whole)):
             recorded = self.record_tree("wide", mode)
             self.succeed(recorded)
-            is_cut = expected != whole
-            self.assertEqual("[unknown callers]" in recorded.err, is_cut, recorded.err)
-            self.assertEqual("--call-graph=dwarf,32768 copies the most" in recorded.err, is_cut, recorded.err)
+            if cut not in expected:
+                self.assertNotIn("[unknown callers]", recorded.err)
             chains = self.read(mode)
             self.assert_right(chains, "work", lambda chain: chain in expected)
             shutil.rmtree(self.trace)
+
+    def tall(self, *times, options=()):
+        """Of the samples in `hot_of_first` and `hot_of_second`, what part has all callers. None may have a wrong one."""
+        recorded = self.record_tree("tall", "dwarf", *times, seconds="3", options=options)
+        self.succeed(recorded)
+        known = total = 0
+        for function, caller in (("hot_of_first", "first"), ("hot_of_second", "second")):
+            way = (function, "middle", "wide", caller, "main")
+            for chain, count in self.read("dwarf")[function].items():
+                is_cut = chain[-1] == "[unknown callers]"
+                self.assertEqual(chain[:-1] if is_cut else chain, way[:len(chain) - 1] if is_cut else way, count)
+                known += 0 if is_cut else count
+                total += count
+        shutil.rmtree(self.trace)
+        self.assertGreaterEqual(total, FEWEST)
+        return known / total, recorded
+
+    def test_frames_larger_than_any_copy(self):
+        """Half a megabyte. Before the first and behind the last image nothing is known, nor while `main` was seen."""
+        known, recorded = self.tall("1", "0")
+        self.assertGreater(known, 0.5)
+        self.assertNotIn("[unknown callers]", recorded.err)
+
+    def test_frames_larger_than_any_copy_by_timers(self):
+        known, _ = self.tall("1", "0", options=("--sampler", "timer"))
+        self.assertGreater(known, 0.5)
+
+    def test_large_frames_whose_callers_last(self):
+        known, _ = self.tall("1500", "1500")
+        self.assertGreater(known, 0.3)
+
+    def test_large_frames_whose_callers_take_turns(self):
+        """Nobody can know who of them it was, and who asks is told so."""
+        for times in (("1", "1"), ("2", "1")):
+            known, recorded = self.tall(*times)
+            self.assertLess(known, 0.05)
+            self.assertIn("[unknown callers]", recorded.err)
+            self.assertIn("--call-graph=dwarf,32768 copies the most", recorded.err)
 
     def test_large_frame_of_main(self):
         """Nobody else calls it, so that it is one row, with all that it calls; also where it has no name."""

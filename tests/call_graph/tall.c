@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An MPI program whose functions have much more on the stack than a sample copies: `tall SECONDS OFTEN RARELY` computes
+// for so long, of the processor's time, in
+//
+//   main > first > wide > middle > hot_of_first       OFTEN times, of a fraction of a millisecond each,
+//   main > second > wide > middle > hot_of_second     then RARELY times, and so on
+//
+// with frames at the same places of the stack. Both do the same; by the last function one is told from the other.
+#include <mpi.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FUNCTION __attribute__((noipa))
+#define NOT_THE_LAST() __asm__ volatile("" ::: "memory")
+
+enum { rounds = 4000, in_wide = 300000, in_middle = 100000, in_hot = 40000, page = 1000, times = 100 };
+
+// The kernel copies only pages that are there.
+static inline __attribute__((always_inline)) void fill(volatile char* bytes, int size, uint64_t x)
+{
+    for (int i = 0; i < size; i += page) {
+        bytes[i] = (char)x;
+    }
+}
+
+static inline __attribute__((always_inline)) uint64_t stir(uint64_t x)
+{
+    for (int i = 0; i < rounds; ++i) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    return x;
+}
+
+FUNCTION uint64_t hot_of_first(uint64_t x)
+{
+    volatile char many[in_hot];
+    fill(many, in_hot, x);
+    return stir(x) + (uint64_t)many[x % in_hot];
+}
+
+FUNCTION uint64_t hot_of_second(uint64_t x)
+{
+    volatile char many[in_hot];
+    fill(many, in_hot, x);
+    return stir(x) + (uint64_t)many[x % in_hot];
+}
+
+FUNCTION uint64_t middle(uint64_t x, int is_second)
+{
+    volatile char many[in_middle];
+    fill(many, in_middle, x);
+    for (int i = 0; i < times; ++i) {
+        x += is_second ? hot_of_second(x) : hot_of_first(x);
+    }
+    return (x | 1) + (uint64_t)many[x % in_middle];
+}
+
+FUNCTION uint64_t wide(uint64_t x, int is_second)
+{
+    volatile char many[in_wide];
+    fill(many, in_wide, x);
+    x += middle(x, is_second);
+    x += middle(x, is_second);
+    return (x | 1) + (uint64_t)many[x % in_wide];
+}
+
+FUNCTION uint64_t first(uint64_t x)
+{
+    x = wide(x, 0);
+    NOT_THE_LAST();
+    return x;
+}
+
+FUNCTION uint64_t second(uint64_t x)
+{
+    x = wide(x, 1);
+    NOT_THE_LAST();
+    return x;
+}
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
+    const int often = argc > 2 ? atoi(argv[2]) : 1;
+    const int rarely = argc > 3 ? atoi(argv[3]) : 0;
+    const clock_t begin = clock();
+    uint64_t x = 88172645463325252ULL;
+    while ((double)(clock() - begin) < seconds * CLOCKS_PER_SEC) {
+        for (int i = 0; i < often; ++i) {
+            x = first(x);
+        }
+        for (int i = 0; i < rarely; ++i) {
+            x = second(x);
+        }
+    }
+    MPI_Finalize();
+    return x == 0;
+}
