@@ -53,12 +53,15 @@ std::int64_t time_in_longest_chains(const model::Profile& profile, const Selecti
 std::string how_to_know_callers(std::string_view call_graph)
 {
     if (call_graph == "dwarf,32768")
-        return fmt::format(": as much of the stack was copied as can be; of binaries with frame pointers "
-                           "(-fno-omit-frame-pointer) cpcollect --call-graph=fp tells up to {}, whatever is on the "
-                           "stack",
-                           longest_sampled_chain);
+        return fmt::format(
+            ": as much of the stack was copied as can be, and what cpcollect saw beyond now and then does "
+            "not tell (a longer recording may); of binaries with frame pointers "
+            "(-fno-omit-frame-pointer) cpcollect --call-graph=fp tells up to {}, whatever is on the "
+            "stack",
+            longest_sampled_chain);
     if (call_graph.starts_with("dwarf"))
-        return ": more was on the stack than was copied (cpcollect --call-graph=dwarf,32768 copies the most), or there "
+        return ": more was on the stack than was copied (cpcollect --call-graph=dwarf,32768 copies the most), and what "
+               "cpcollect saw beyond now and then does not tell (a longer recording may), or there "
                "is no unwind information where they were called (--call-graph=fp tells callers of code with frame "
                "pointers), or only the functions that call MPI were recorded (--callpath=full, the default, tells "
                "their callers)";

@@ -218,8 +218,8 @@ void warn_of_cut_samples(const critpath_archive_summary& summary)
         line << "--call-graph=dwarf," << static_cast<std::uint64_t>(spool::StackImage::largest_copy)
              << " copies the most of the stack, and --call-graph=fp tells them of binaries with frame pointers";
     } else {
-        line << "as much of the stack was copied as can be: build with -fno-omit-frame-pointer and record with "
-                "--call-graph=fp";
+        line << "as much of the stack was copied as can be, and what was seen beyond does not tell: record for longer "
+                "(it takes a second), or build with -fno-omit-frame-pointer and record with --call-graph=fp";
     }
     say(line);
 }

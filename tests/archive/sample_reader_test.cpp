@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/sample_reader.hpp"
 #include "formats/spool/stack_image.hpp"
+#include "tests/archive/deep_builder.hpp"
 #include "tests/archive/spool_builder.hpp"
 
 #include <fmt/format.h>
@@ -151,6 +152,18 @@ TEST(SampleReader, WhatTheKernelCountedOfWaitsIsARecordOfOurOwn)
     EXPECT_EQ(extent.records, 1U);
     EXPECT_FALSE(extent.is_damaged);
     EXPECT_TRUE(extent_of_samples(builder.bytes(), 5, 34).is_damaged);
+}
+
+TEST(SampleReader, ImagesOfTheStackAreForOthers)
+{
+    test::DeepBuilder builder;
+    builder.image(10, 30, {{800, 7}}, spool::DeepStackRecord::Whole);
+    builder.sample(40, 1, {user, 1});
+    EXPECT_THAT(Listener(builder.bytes(), 5).words, ElementsAre("sample 45"));
+    const SampleExtent extent = extent_of_samples(builder.bytes(), 5, 45);
+    EXPECT_EQ(extent.records, 2U);
+    EXPECT_FALSE(extent.is_damaged);
+    EXPECT_TRUE(extent_of_samples(builder.bytes(), 5, 34).is_damaged) << "taken later than the recording ended";
 }
 
 constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there

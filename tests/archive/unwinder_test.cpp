@@ -550,6 +550,38 @@ TEST_F(Unwinding, WhateverTheStackHolds)
     }
 }
 
+TEST_F(Unwinding, WhateverTheImagesHold)
+{
+    std::mt19937_64 random(21);  // NOLINT: the same each time
+    const Words pieces = {framed_,
+                          leaf_,
+                          address(behind_call_of_framed),
+                          address(behind_call_of_any),
+                          0,
+                          place(3),
+                          address(behind_call_of_jumper),
+                          address(in_early_return),
+                          place(6),
+                          place(9),
+                          last_};
+    const auto any = [&] { return pieces[random() % pieces.size()]; };
+    for (int i = 0; i < 2000; ++i) {
+        std::vector<Words> images(1, Words(most_beyond));
+        std::ranges::generate(images.front(), any);
+        while (images.size() < 20) {
+            images.push_back(images.back());
+            if (random() % 4 == 0) {
+                images.back()[random() % most_beyond] = any();
+            }
+        }
+        Words copy(1 + random() % 3);
+        std::ranges::generate(copy, any);
+        const Words found = chain_with(images, framed_, place(random() % 5), copy);
+        ASSERT_THAT(found.size(), testing::AllOf(testing::Ge(1U), testing::Le(1 + copy.size() + most_beyond))) << i;
+        ASSERT_EQ(found.front(), framed_);
+    }
+}
+
 }  // namespace
 }  // namespace critpath::archive
 
