@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An MPI program whose functions have much more on the stack than a sample copies: `tall SECONDS OFTEN RARELY` computes
-// for so long, of the processor's time, in
+// An MPI program whose functions have much more on the stack than a sample copies: `tall SECONDS OFTEN RARELY
+// [thread]` computes for so long, of the processor's time, in
 //
-//   main > first > wide > middle > hot_of_first       OFTEN times, of a fraction of a millisecond each,
-//   main > second > wide > middle > hot_of_second     then RARELY times, and so on
+//   main > compute > first > wide > middle > hot_of_first       OFTEN times, of about a millisecond each,
+//   main > compute > second > wide > middle > hot_of_second     then RARELY times, and so on
 //
-// with frames at the same places of the stack. Both do the same; by the last function one is told from the other.
+// or in a thread that begins with `compute`. Frames are at the same places of the stack. Both do the same; by the last
+// function one is told from the other.
 #include <mpi.h>
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define FUNCTION __attribute__((noipa))
@@ -84,22 +87,41 @@ FUNCTION uint64_t second(uint64_t x)
     return x;
 }
 
-int main(int argc, char** argv)
+struct task {
+    double seconds;
+    int often, rarely;
+    uint64_t result;
+};
+
+FUNCTION void* compute(void* argument)
 {
-    MPI_Init(&argc, &argv);
-    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
-    const int often = argc > 2 ? atoi(argv[2]) : 1;
-    const int rarely = argc > 3 ? atoi(argv[3]) : 0;
+    struct task* task = argument;
     const clock_t begin = clock();
     uint64_t x = 88172645463325252ULL;
-    while ((double)(clock() - begin) < seconds * CLOCKS_PER_SEC) {
-        for (int i = 0; i < often; ++i) {
+    while ((double)(clock() - begin) < task->seconds * CLOCKS_PER_SEC) {
+        for (int i = 0; i < task->often; ++i) {
             x = first(x);
         }
-        for (int i = 0; i < rarely; ++i) {
+        for (int i = 0; i < task->rarely; ++i) {
             x = second(x);
         }
     }
+    task->result = x;
+    return NULL;
+}
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    struct task task = {.seconds = argc > 1 ? strtod(argv[1], NULL) : 1,
+                        .often = argc > 2 ? atoi(argv[2]) : 1,
+                        .rarely = argc > 3 ? atoi(argv[3]) : 0};
+    pthread_t thread;
+    if (argc > 4 && strcmp(argv[4], "thread") == 0 && pthread_create(&thread, NULL, compute, &task) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        compute(&task);
+    }
     MPI_Finalize();
-    return x == 0;
+    return task.result == 0;
 }
