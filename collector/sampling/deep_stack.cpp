@@ -56,7 +56,7 @@ void add_block(DeepLooks& looks, std::uint64_t address)
 /// The code of the program, from its headers in memory: to ask the loader would take its locks.
 void find_program(DeepLooks& looks)
 {
-    const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+    const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));  // NOLINT(performance-no-int-to-ptr)
     const std::uint64_t count = headers == nullptr ? 0 : getauxval(AT_PHNUM);
     std::uint64_t bias = 0;
     for (std::uint64_t i = 0; i < count; ++i) {

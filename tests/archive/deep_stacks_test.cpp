@@ -8,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace critpath::archive
 {
@@ -151,6 +154,47 @@ TEST(DeepStacks, OtherRecordsAreLeftToOthers)
     builder.record(spool::RunDelayRecord::number, {1, 2, 3});
     builder.image(30, 40, {});
     EXPECT_EQ(around(DeepStacks(builder.bytes(), 0), 800, 25), "7[0-1]");
+}
+
+TEST(DeepStacks, WhateverTheRecordsHold)
+{
+    std::mt19937_64 random(5);  // NOLINT: the same each time
+    for (int i = 0; i < 2000; ++i) {
+        DeepBuilder builder;
+        std::uint64_t time = 0;
+        for (std::uint64_t records = random() % 12; records > 0; --records) {
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> changes(random() % 4);
+            for (auto& [address, word] : changes) {
+                address = 800 + 8 * (random() % 3);
+                word = random() % 3;
+            }
+            const std::uint64_t since = random() % 8 == 0 ? time : time + random() % 5;
+            time = since + random() % 3;
+            const bool is_odd = random() % 16 == 0;
+            builder.image(since, is_odd ? since - 1 : time, changes,
+                          static_cast<unsigned>(random() % 4 == 0 ? random() % 5 : 0));
+        }
+        std::vector<std::byte> bytes = builder.bytes();
+        if (!bytes.empty() && random() % 4 == 0) {
+            bytes[random() % bytes.size()] = std::byte(random() % 256);
+        }
+        const DeepStacks stacks(bytes, 0);
+        for (std::uint64_t address = 800; address < 824; address += 8) {
+            std::size_t end = 0;
+            for (const DeepStacks::Run& run : stacks.runs(address)) {
+                ASSERT_GE(run.first, end) << i;
+                ASSERT_GE(run.last, run.first) << i;
+                end = run.last + std::size_t{1};
+            }
+            ASSERT_LE(end, stacks.images()) << i;
+            for (std::uint64_t at = 0; at < time + 2; ++at) {
+                const auto runs = stacks.runs_around(address, at);
+                for (std::size_t j = 1; j < runs.size(); ++j) {
+                    ASSERT_EQ(runs[j].first, runs[j - 1].last + 1) << i;
+                }
+            }
+        }
+    }
 }
 
 // The caller in question is 1, another one 2; 3 calls what nobody knows, and 0 nobody. The sample is in the middle of

@@ -68,8 +68,8 @@ protected:
     static std::uint64_t* map_stack()
     {
         constexpr std::uint64_t far = 0x2000'0000'0000;
-        void* memory = mmap(reinterpret_cast<void*>(far), stack_words * word, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* const hint = reinterpret_cast<void*>(far);  // NOLINT(performance-no-int-to-ptr)
+        void* memory = mmap(hint, stack_words * word, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return static_cast<std::uint64_t*>(memory);
     }
 
