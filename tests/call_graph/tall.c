@@ -54,35 +54,36 @@ FUNCTION uint64_t hot_of_second(uint64_t x)
     return stir(x) + (uint64_t)many[x % in_hot];
 }
 
-FUNCTION uint64_t middle(uint64_t x, int is_second)
+// From one place, so that nothing but who has called `wide` tells the two ways apart.
+FUNCTION uint64_t middle(uint64_t x, uint64_t (*hot)(uint64_t))
 {
     volatile char many[in_middle];
     fill(many, in_middle, x);
     for (int i = 0; i < times; ++i) {
-        x += is_second ? hot_of_second(x) : hot_of_first(x);
+        x += hot(x);
     }
     return (x | 1) + (uint64_t)many[x % in_middle];
 }
 
-FUNCTION uint64_t wide(uint64_t x, int is_second)
+FUNCTION uint64_t wide(uint64_t x, uint64_t (*hot)(uint64_t))
 {
     volatile char many[in_wide];
     fill(many, in_wide, x);
-    x += middle(x, is_second);
-    x += middle(x, is_second);
+    x += middle(x, hot);
+    x += middle(x, hot);
     return (x | 1) + (uint64_t)many[x % in_wide];
 }
 
 FUNCTION uint64_t first(uint64_t x)
 {
-    x = wide(x, 0);
+    x = wide(x, hot_of_first);
     NOT_THE_LAST();
     return x;
 }
 
 FUNCTION uint64_t second(uint64_t x)
 {
-    x = wide(x, 1);
+    x = wide(x, hot_of_second);
     NOT_THE_LAST();
     return x;
 }
