@@ -13,7 +13,7 @@ namespace critpath::archive
 namespace
 {
 
-constexpr std::uint64_t enough_images = 8;     // that show it, at any time
+constexpr std::uint64_t enough_images = 16;    // that show it, at any time
 constexpr std::uint64_t long_period = 8;       // images that show the same one, one behind the other
 constexpr std::uint64_t part_of_others = 100;  // of those that show it, one such part may show others for less
 constexpr std::uint64_t part_of_perhaps = 10;  // likewise

@@ -210,22 +210,22 @@ bool is_certain(const std::vector<DeepStacks::Run>& runs, std::size_t at)
 
 TEST(DeepCaller, IsWhoIsSeenAgainAndAgain)
 {
-    EXPECT_TRUE(is_certain({{0, 7, 1}}, 0));
-    EXPECT_FALSE(is_certain({{0, 6, 1}}, 0)) << "there may be another one";
-    EXPECT_TRUE(is_certain({{0, 3, 1}, {7, 10, 1}}, 0)) << "the frame was not there for a while";
-    EXPECT_TRUE(is_certain({{0, 3, 1}, {4, 6, 0}, {7, 10, 1}}, 2)) << "or something else stood there";
+    EXPECT_TRUE(is_certain({{0, 15, 1}}, 0));
+    EXPECT_FALSE(is_certain({{0, 14, 1}}, 0)) << "there may be another one";
+    EXPECT_TRUE(is_certain({{0, 7, 1}, {11, 18, 1}}, 0)) << "the frame was not there for a while";
+    EXPECT_TRUE(is_certain({{0, 7, 1}, {8, 10, 0}, {11, 18, 1}}, 2)) << "or something else stood there";
     EXPECT_FALSE(CallerEvidence().is_certain({}));
 }
 
 TEST(DeepCaller, MayChangeIfItsTimesAreLong)
 {
-    EXPECT_TRUE(is_certain({{0, 9, 1}, {10, 19, 2}}, 0));
+    EXPECT_TRUE(is_certain({{0, 15, 1}, {16, 23, 2}}, 0));
     EXPECT_TRUE(is_certain({{0, 9, 1}, {10, 19, 2}, {20, 29, 1}}, 2));
     // Who is seen for a moment is there at other moments, too.
     EXPECT_FALSE(is_certain({{0, 19, 1}, {20, 20, 2}, {21, 40, 1}}, 0));
     EXPECT_TRUE(is_certain({{0, 49, 1}, {50, 50, 2}, {51, 110, 1}}, 0)) << "for less than a hundredth of the time";
     // So is the caller itself.
-    EXPECT_FALSE(is_certain({{0, 9, 1}, {10, 19, 2}, {20, 21, 1}, {22, 31, 2}}, 2));
+    EXPECT_FALSE(is_certain({{0, 19, 1}, {20, 29, 2}, {30, 31, 1}, {32, 41, 2}}, 2));
 }
 
 TEST(DeepCaller, IsNotWhoTakesTurns)
@@ -241,9 +241,9 @@ TEST(DeepCaller, IsNotWhoTakesTurns)
 
 TEST(DeepCaller, WordsThatMayBeAnythingWeighLess)
 {
-    EXPECT_TRUE(is_certain({{0, 9, 1}, {10, 10, 3}}, 0));
-    EXPECT_FALSE(is_certain({{0, 9, 1}, {10, 11, 3}}, 0));
-    EXPECT_FALSE(is_certain({{0, 9, 1}, {10, 10, 2}}, 0));
+    EXPECT_TRUE(is_certain({{0, 15, 1}, {16, 16, 3}}, 0));
+    EXPECT_FALSE(is_certain({{0, 15, 1}, {16, 17, 3}}, 0));
+    EXPECT_FALSE(is_certain({{0, 15, 1}, {16, 16, 2}}, 0));
 }
 
 }  // namespace
