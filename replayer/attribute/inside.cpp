@@ -77,7 +77,7 @@ public:
             const KnownJump jump = cutter_.jump_of(piece);
             if (jump.kind != SegmentKind::Transfer)
                 continue;
-            visit(jump, Ns{piece.begin}, cutter_.arrival_at(piece));
+            visit(jump, Ns{piece.begin}, cutter_.arrival_by(jump, piece));
             --most;
         }
     }
@@ -123,9 +123,14 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
 {
     if (!replay_.definitions.has_samples)
         return;
+    if (location == last_unsampled_.location && begin > last_unsampled_.since && end <= last_unsampled_.until)
+        return;
     const LocationTrace& trace = replay_.trace_of(location);
     const std::vector<Sample>& samples = trace.samples;
-    for (std::size_t i = first_sample(trace, begin); i < samples.size() && samples[i].time < end; ++i) {
+    const std::size_t first = first_sample(trace, begin);
+    last_unsampled_ = {location, first > 0 ? samples[first - 1].time : Ns::min(),
+                       first < samples.size() ? samples[first].time : Ns::max()};
+    for (std::size_t i = first; i < samples.size() && samples[i].time < end; ++i) {
         const Sample& sample = samples[i];
         if (!sample.context.valid())
             continue;

@@ -5,13 +5,13 @@
 // of which one may be held by another process of the replay. (docs/ALGORITHM, "Inside MPI")
 #pragma once
 
+#include "replayer/attribute/recent_map.hpp"
 #include "replayer/attribute/sampled_code.hpp"
 #include "replayer/attribute/spin.hpp"
 #include "replayer/attribute/tally.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 
 namespace critpath::replayer
 {
@@ -45,7 +45,16 @@ private:
     const SampledCode& code_;
     model::Ns origin_;
     Tally& tally_;
-    std::map<std::uint32_t, std::size_t> near_samples_;  // where the last segment of each location was
+    struct ByLocation {
+        std::size_t operator()(std::uint32_t location) const { return location; }
+    };
+    /// Between two samples of a location: most segments are shorter.
+    struct Unsampled {
+        model::LocationId location = model::LocationId::none();
+        model::Ns since{}, until{};  // when these were taken
+    };
+    Unsampled last_unsampled_;
+    RecentMap<std::uint32_t, std::size_t, ByLocation> near_samples_;  // where the last segment of each location was
 };
 
 /// Both sides of all transfers on the path; the tally has the rest of what `path` is divided into. Collective over

@@ -53,10 +53,10 @@ Segment as(SegmentKind kind, Segment segment)
 }  // namespace
 
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
-                         const LocationPredecessors& predecessors, Ns origin, Ns arrival, bool has_own_lead)
-    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), arrival_(arrival),
-      has_own_lead_(has_own_lead), time_(piece.stretch), call_(piece.first_call), end_call_(piece.end_call),
-      unrecorded_(first_behind(trace.unrecorded, time_)), tool_(first_behind(trace.tool, time_))
+                         const LocationPredecessors& predecessors, Ns origin)
+    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.stretch),
+      call_(piece.first_call), end_call_(piece.end_call), unrecorded_(first_behind(trace.unrecorded, time_)),
+      tool_(first_behind(trace.tool, time_))
 {
     if (piece.end_call == Piece::by_time) {
         const auto& enters = trace.calls.enters();
@@ -68,37 +68,35 @@ bool PieceCutter::next(Segments& out, std::size_t enough)
 {
     if (at_end_)
         return false;
-    if (has_lead_)
-        add_lead(out);
     while (!at_end_ && out.size() < enough)
         next_call(out);
     return true;
 }
 
-void PieceCutter::add_lead(Segments& out)
+void PieceCutter::add_start_delay(Segments& out)
 {
-    has_lead_ = false;
+    push(Ns{piece_.begin}, Ns{piece_.stretch},
+         segment_like(piece_.location, SegmentKind::StartDelay, ContextId::none()), out);
+}
+
+void PieceCutter::add_jump(const KnownJump& jump, Ns arrival, bool is_own, Segments& out)
+{
     const Ns begin{piece_.begin};
     const Ns end{piece_.stretch};
-    if (piece_.lead == Piece::start_delay)
-        push(begin, end, segment_like(piece_.location, SegmentKind::StartDelay, ContextId::none()), out);
-    if (!piece_.jumps())
-        return;
-    const KnownJump jump = predecessors_.jumps.known(piece_.lead, trace_);
     Segment segment = segment_like(piece_.location, jump.kind, jump.context, jump.confidence);
     segment.other = jump.to.location.value;
     segment.bytes = jump.bytes;
     if (jump.kind == SegmentKind::Transfer) {
         segment.flags = jump.sends ? Segment::sends : 0;
-        if (has_own_lead_ && jump.peer.valid()) {
+        if (is_own && jump.peer.valid()) {
             segment.begin_with_own(jump.to.location.value);
             segment.other = jump.peer.value;
         }
     }
-    push(begin, std::min(arrival_, end), segment, out);
+    push(begin, std::min(arrival, end), segment, out);
     // Whatever came last, and from whom, it had to wait for that.
     const bool is_sure = jump.confidence != model::Confidence::WithinClocks;
-    push(arrival_, end,
+    push(arrival, end,
          segment_like(piece_.location, SegmentKind::Delay, jump.context,
                       is_sure ? model::Confidence::Full : jump.confidence),
          out);
@@ -162,8 +160,8 @@ ContextId PieceCutter::context_before(std::size_t call) const
 /// [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.
 void PieceCutter::add(Ns begin, Ns end, const Segment& like, Segments& out)
 {
-    const bool is_whole = unrecorded_ == trace_.unrecorded.end() && tool_ == trace_.tool.end();
-    if (is_whole)
+    const auto is_behind = [&](auto next, const Intervals& all) { return next == all.end() || next->begin >= end; };
+    if (is_behind(tool_, trace_.tool) && is_behind(unrecorded_, trace_.unrecorded))
         push(begin, end, like, out);
     else
         carve(begin, end, like, out);
@@ -211,12 +209,8 @@ std::optional<PathCutter::Part> PathCutter::next()
     constexpr std::size_t enough = 1024;  // they stay in the cache
     segments_.clear();
     while (piece_ < path_.pieces.size()) {
-        if (!cutter_) {
-            const Piece& piece = path_.pieces[piece_];
-            const Place place = place_of(piece);
-            cutter_.emplace(piece, place.trace, place.predecessors, path_.begin, arrival_at(piece),
-                            piece.jumps() && has_own_lead(piece, jump_of(piece)));
-        }
+        if (!cutter_)
+            begin_piece(path_.pieces[piece_]);
         if (cutter_->next(segments_, enough))
             return Part{piece_, segments_};
         cutter_.reset();
@@ -225,25 +219,35 @@ std::optional<PathCutter::Part> PathCutter::next()
     return std::nullopt;
 }
 
+/// What leads to the piece is cut here.
+void PathCutter::begin_piece(const Piece& piece)
+{
+    const Place place = place_of(piece);
+    PieceCutter& cutter = cutter_.emplace(piece, place.trace, place.predecessors, path_.begin);
+    if (piece.lead == Piece::start_delay)
+        cutter.add_start_delay(segments_);
+    if (!piece.jumps())
+        return;
+    const KnownJump jump = place.predecessors.jumps.known(piece.lead, place.trace);
+    cutter.add_jump(jump, arrival_by(jump, piece), has_own_lead(piece, jump), segments_);
+}
+
 KnownJump PathCutter::jump_of(const Piece& piece) const
 {
     const Place place = place_of(piece);
     return place.predecessors.jumps.known(piece.lead, place.trace);
 }
 
-Ns PathCutter::arrival_at(const Piece& piece) const
+Ns PathCutter::arrival_by(const KnownJump& jump, const Piece& piece) const
 {
-    const Ns end{piece.stretch};
-    if (!piece.jumps() || end <= Ns{piece.begin})
-        return end;
-    const Place place = place_of(piece);
-    const KnownJump jump = place.predecessors.jumps.known(piece.lead, place.trace);
-    if (jump.kind != SegmentKind::Transfer || place.trace.off.empty())
+    const Ns begin{piece.begin}, end{piece.stretch};
+    const model::LocationTrace& trace = place_of(piece).trace;
+    if (end <= begin || jump.kind != SegmentKind::Transfer || trace.off.empty())
         return end;
     const bool is_own = has_own_lead(piece, jump) && jump.peer.valid();
     const rules::Link link = link_between(replay_.definitions, process_of(is_own ? jump.peer : jump.to.location),
                                           process_of({piece.location}));
-    return lacks_processor_since(place.trace, Ns{piece.begin}, end, predecessors_.transfer_time(link, jump.bytes));
+    return lacks_processor_since(trace, begin, end, predecessors_.transfer_time(link, jump.bytes));
 }
 
 bool PathCutter::has_own_lead(const Piece& piece, const KnownJump& jump) const

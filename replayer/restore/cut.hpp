@@ -19,22 +19,24 @@ namespace critpath::replayer
 {
 
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
-/// Times count from `origin`. Segment::call is a ContextId here. `arrival`: where a message that leads to the piece was
-/// there at last, and the rest is the call's own time; else the same as Piece::stretch. `has_own_lead`: the jump that
-/// leads to the piece is from a call of the same process.
+/// Times count from `origin`. Segment::call is a ContextId here.
 class PieceCutter
 {
 public:
     PieceCutter(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors,
-                model::Ns origin, model::Ns arrival, bool has_own_lead);
+                model::Ns origin);
 
+    /// Adds what leads to the piece, which comes first. Of a jump, `arrival`: where a message was there at last, and
+    /// the rest is the call's own time; else the same as Piece::stretch. `is_own`: it is from a call of the same
+    /// process.
+    void add_start_delay(std::vector<model::Segment>& out);
+    void add_jump(const KnownJump& jump, model::Ns arrival, bool is_own, std::vector<model::Segment>& out);
     /// Adds the next segments until there are at least `enough` in `out`; false if the piece is at its end.
     bool next(std::vector<model::Segment>& out, std::size_t enough);
 
 private:
     using Intervals = std::vector<model::Interval>;
 
-    void add_lead(std::vector<model::Segment>& out);
     void next_call(std::vector<model::Segment>& out);
     void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void carve(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
@@ -46,12 +48,10 @@ private:
     const Piece& piece_;
     const model::LocationTrace& trace_;
     const LocationPredecessors& predecessors_;
-    model::Ns origin_, arrival_;
-    bool has_own_lead_;
+    model::Ns origin_;
     model::Ns time_;  // up to here it is cut
     std::size_t call_ = 0;
     std::size_t end_call_ = 0;
-    bool has_lead_ = true;  // which is not cut yet
     bool at_end_ = false;
     Intervals::const_iterator unrecorded_, tool_;  // the first that may end behind time_
 };
@@ -75,15 +75,16 @@ public:
     std::optional<Part> next();
     /// The jump that leads to a piece of the path.
     [[nodiscard]] KnownJump jump_of(const Piece& piece) const;
-    /// When the message was there that leads to a piece of the path, as far as it was not the lack of a processor that
-    /// the piece had to wait for after that.
-    [[nodiscard]] model::Ns arrival_at(const Piece& piece) const;
+    /// When the message was there by the jump that leads to a piece of the path, as far as it was not the lack of a
+    /// processor that the piece had to wait for after that.
+    [[nodiscard]] model::Ns arrival_by(const KnownJump& jump, const Piece& piece) const;
 
 private:
     struct Place {
         const model::LocationTrace& trace;
         const LocationPredecessors& predecessors;
     };
+    void begin_piece(const Piece& piece);
     [[nodiscard]] bool has_own_lead(const Piece& piece, const KnownJump& jump) const;
     [[nodiscard]] model::ProcessId process_of(model::LocationId location) const;
     [[nodiscard]] Place place_of(const Piece& piece) const;
