@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/long_waits.hpp"
 
+#include "replayer/order.hpp"
 #include "replayer/pair/channels.hpp"
 #include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
@@ -9,8 +10,10 @@
 #include "replayer/restore/cut.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -36,7 +39,7 @@ public:
             add_lead(i);
             add_calls(i);
         }
-        const std::vector<ByCall> by_call = waits_by_call();
+        const std::vector<std::vector<OfCall>> by_call = waits_by_call();
         for (std::size_t p = 0; p < by_call.size(); ++p)
             if (!by_call[p].empty())
                 add_partners(replay_.processes[p], by_call[p]);
@@ -95,50 +98,61 @@ private:
         }
     }
 
-    /// Waits by the number of their call in the process: a call may be in several pieces.
-    using ByCall = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
+    /// A wait in a call, which may be in several pieces.
+    struct OfCall {
+        std::uint32_t number;  // of the call in the process
+        std::size_t wait;
+    };
 
-    /// By index into Replay::processes, of the waits in calls that are no collectives.
-    [[nodiscard]] std::vector<ByCall> waits_by_call() const
+    /// By index into Replay::processes, of the waits in calls that are no collectives, in the order of the calls.
+    [[nodiscard]] std::vector<std::vector<OfCall>> waits_by_call() const
     {
-        std::vector<ByCall> result(replay_.processes.size());
+        std::vector<std::vector<OfCall>> result(replay_.processes.size());
         for (std::size_t i = 0; i < waits_.size(); ++i) {
             const LongWait& wait = waits_[i];
             if (wait.call == LongWait::lead || wait.last.valid())
                 continue;
             const LocationId location{path_.pieces[wait.piece].location};
             const std::size_t p = replay_.index_of(process_of(location));
-            result[p][replay_.processes[p].numbers.of({location, {wait.call}})].push_back(i);
+            result[p].push_back({replay_.processes[p].numbers.of({location, {wait.call}}), i});
         }
+        for (std::vector<OfCall>& of_process : result)
+            sort_runs(of_process, [](const OfCall& wait) { return wait.number; });
         return result;
     }
 
     /// Of the messages that the calls of a process have completed.
-    void add_partners(const model::ProcessTrace& trace, const ByCall& by_call)
+    void add_partners(const model::ProcessTrace& trace, const std::vector<OfCall>& by_call)
     {
         Peers peers(replay_.definitions, trace.process);
-        const auto add = [&](const std::vector<std::size_t>& waits, model::CommId comm, std::int32_t rank,
-                             std::uint64_t bytes) {
+        std::size_t first = 0;  // of the waits in the call asked for last: messages mostly end in the order of calls
+        const auto has_wait = [&](std::uint32_t call) {
+            first = count_first(
+                by_call.size(), [&](std::size_t i) { return by_call[i].number < call; }, first);
+            return first < by_call.size() && by_call[first].number == call;
+        };
+        const auto add = [&](model::CommId comm, std::int32_t rank, std::uint64_t bytes) {
             const auto peer = comm.valid() ? peers.at(comm, rank) : std::nullopt;
             if (!peer || *peer == trace.process)
                 return;
             const Ns transfer =
                 predecessors_.transfer_time(link_between(replay_.definitions, trace.process, *peer), bytes);
-            for (const std::size_t i : waits) {
-                waits_[i].partners.push_back(*peer);
-                waits_[i].transfer = std::max(waits_[i].transfer, transfer);
+            for (std::size_t i = first; i < by_call.size() && by_call[i].number == by_call[first].number; ++i) {
+                LongWait& wait = waits_[by_call[i].wait];
+                wait.partners.push_back(*peer);
+                wait.transfer = std::max(wait.transfer, transfer);
             }
         };
         const SendEnds ends(replay_.definitions, trace);
         for (std::size_t i = 0; i < trace.sends.size(); ++i)
-            if (const auto found = by_call.find(ends.number(i)); found != by_call.end()) {
+            if (has_wait(ends.number(i))) {
                 const model::Send send = trace.sends[i];
-                add(found->second, send.comm, send.dest, send.bytes);
+                add(send.comm, send.dest, send.bytes);
             }
         for (std::size_t i = 0; i < trace.receives.size(); ++i)
-            if (const auto found = by_call.find(trace.receives.completion(i)); found != by_call.end()) {
+            if (has_wait(trace.receives.completion(i))) {
                 const model::Receive receive = trace.receives[i];
-                add(found->second, receive.comm, receive.source, receive.bytes);
+                add(receive.comm, receive.source, receive.bytes);
             }
     }
 
