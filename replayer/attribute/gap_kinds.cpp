@@ -44,12 +44,14 @@ class Lengths
 public:
     void add(const BinTime& time)
     {
-        const auto at = std::ranges::lower_bound(times_, time.bin, {}, &BinTime::bin);
-        if (at != times_.end() && at->bin == time.bin)
-            at->ns += time.ns;
-        else
-            times_.insert(at, time);
         ns_ += time.ns;
+        if (last_ >= times_.size() || times_[last_].bin != time.bin) {
+            const auto at = std::ranges::lower_bound(times_, time.bin, {}, &BinTime::bin);
+            last_ = static_cast<std::size_t>(at - times_.begin());
+            if (at == times_.end() || at->bin != time.bin)
+                times_.insert(at, {time.bin, 0});
+        }
+        times_[last_].ns += time.ns;
     }
     [[nodiscard]] const std::vector<BinTime>& times() const { return times_; }
     [[nodiscard]] std::int64_t ns() const { return ns_; }
@@ -78,6 +80,7 @@ public:
 
 private:
     std::vector<BinTime> times_;
+    std::size_t last_ = 0;  // of these, that was added to last: most gaps at a place are of like length
     std::int64_t ns_ = 0;
 };
 
@@ -138,9 +141,9 @@ LengthBorders find_borders(const Replay& replay, const Path& path, std::vector<G
     if (replay.definitions.processes.size() < 2)
         return {};
     PlaceLengths own(replay), of_all(replay);
+    GapLengths lengths_of_gaps(gaps);
     for_each_part_on_path(replay, path, gaps, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
-        const std::int64_t length = worked_in(gaps[p], gaps[p].begin_of(gap), gaps[p].end_of(gap));
-        own.add(gaps[p].place(gap), {bin_of(length), worked_in(gaps[p], begin, end)});
+        own.add(gaps[p].place(gap), {bin_of(lengths_of_gaps.of(p, gap)), worked_in(gaps[p], begin, end)});
     });
     auto out = lists_for<LengthRecord>(replay.size);
     own.for_each([&](GapPlace place, const Lengths& lengths) {

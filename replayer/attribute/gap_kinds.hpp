@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -28,9 +29,36 @@ LengthBorders find_borders(const Replay& replay, const Path& path, std::vector<G
 /// Of a gap, or of a part of it: with a processor, without what is the collector's own, ns.
 inline std::int64_t worked_in(Gaps& gaps, model::Ns begin, model::Ns end)
 {
+    if (begin <= end && gaps.is_quiet(begin, end))
+        return (end - begin).count();
     const std::int64_t off = (end - begin).count() - gaps.on_processor(begin, end);
     return std::max<std::int64_t>(gaps.recorded(begin, end) - off, 0);
 }
+
+/// Likewise, of whole gaps. That of the last one of each process is kept: a long one may be on the path in thousands of
+/// parts, and have as many samples.
+class GapLengths
+{
+public:
+    /// `gaps`: by index into Replay::processes.
+    explicit GapLengths(std::vector<Gaps>& gaps) : gaps_(gaps), last_(gaps.size()) {}
+
+    [[nodiscard]] std::int64_t of(std::size_t process, std::size_t gap)
+    {
+        Last& last = last_[process];
+        if (std::exchange(last.gap, gap) != gap)
+            last.length = worked_in(gaps_[process], gaps_[process].begin_of(gap), gaps_[process].end_of(gap));
+        return last.length;
+    }
+
+private:
+    struct Last {
+        std::size_t gap = SIZE_MAX;
+        std::int64_t length = 0;
+    };
+    std::vector<Gaps>& gaps_;
+    std::vector<Last> last_;
+};
 
 /// Gaps at a place that are one kind of work.
 struct GapKind {

@@ -103,20 +103,27 @@ class OwnPlaces
 public:
     OwnPlaces(const Replay& replay, const Path& path, const SameCalls& same)
         : begin_(path.begin.count()), length_(std::max<std::int64_t>(path.makespan.count(), 1)),
-          gaps_(gaps_of(replay, same)), borders_(find_borders(replay, path, gaps_)),
+          gaps_(gaps_of(replay, same)), lengths_(gaps_), borders_(find_borders(replay, path, gaps_)),
           kinds_(replay.definitions.contexts.size(), borders_), parts_on_path_(replay.processes.size()),
           sums_(replay.processes.size())
     {
+        std::vector<std::vector<bool>> is_on_path;  // by process and gap: all of it
+        for (const Gaps& gaps : gaps_)
+            is_on_path.emplace_back(gaps.end(), false);
         for_each_part_on_path(replay, path, gaps_, [&](std::size_t p, std::size_t gap, Ns begin, Ns end) {
             parts_on_path_[p].push_back({begin, end});
             const std::int64_t ns = worked_in(gaps_[p], begin, end);
             OfProcess& sums = sums_at(p, gap);
             sums.at(slot(begin)).sum.ns += ns;
-            sums.off_path.ns -= ns;
+            if (begin < end && begin == gaps_[p].begin_of(gap) && end == gaps_[p].end_of(gap))
+                is_on_path[p][gap] = true;
+            else
+                sums.off_path.ns -= ns;
         });
         for (std::size_t p = 0; p < gaps_.size(); ++p) {
             for (std::size_t gap = 0; gap < gaps_[p].end(); ++gap)
-                sums_at(p, gap).off_path.ns += worked_in(gaps_[p], gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
+                if (!is_on_path[p][gap])
+                    sums_at(p, gap).off_path.ns += lengths_.of(p, gap);
             for_each_sample(p, [&](const Sample& sample, OfProcess& sums, SlotSum* on_path) {
                 PlaceSum& sum = on_path != nullptr ? on_path->sum : sums.off_path;
                 if (sample.context.valid())
@@ -167,9 +174,7 @@ private:
     }
     OfProcess& sums_at(std::size_t process, std::size_t gap)
     {
-        Gaps& gaps = gaps_[process];
-        const std::uint32_t i =
-            kinds_.add(gaps.place(gap), [&] { return worked_in(gaps, gaps.begin_of(gap), gaps.end_of(gap)); });
+        const std::uint32_t i = kinds_.add(gaps_[process].place(gap), [&] { return lengths_.of(process, gap); });
         if (i >= sums_[process].size())
             sums_[process].resize(i + 1);
         return sums_[process][i];
@@ -178,6 +183,7 @@ private:
     const model::LocationTrace nothing_;
     std::int64_t begin_, length_;  // of the run
     std::vector<Gaps> gaps_;       // by index into Replay::processes
+    GapLengths lengths_;
     LengthBorders borders_;
     GapKinds kinds_;
     std::vector<GrowingList<Part>> parts_on_path_;  // by index into Replay::processes, in the order of time

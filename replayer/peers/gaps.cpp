@@ -28,6 +28,27 @@ void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, 
         visit(intervals[i], (std::min(end, intervals[i].end) - std::max(begin, intervals[i].begin)).count());
 }
 
+/// Those of a damaged trace may not be.
+template <class Interval>
+bool are_in_order(const std::vector<Interval>& intervals)
+{
+    return std::ranges::adjacent_find(intervals, [](const Interval& a, const Interval& b) {
+               return a.end < a.begin || b.begin < a.end || b.end < b.begin;
+           }) == intervals.end();
+}
+
+/// Leaves of `quiet` what no interval is in, around `time` or right before it.
+template <class Interval>
+void leave_quiet(const std::vector<Interval>& intervals, Ns time, std::size_t& near, model::Interval& quiet)
+{
+    near = count_first(
+        intervals.size(), [&](std::size_t i) { return intervals[i].end <= time; }, near);
+    if (near > 0)
+        quiet.begin = std::max(quiet.begin, intervals[near - 1].end);
+    if (near < intervals.size())
+        quiet.end = std::min(quiet.end, intervals[near].begin);
+}
+
 }  // namespace
 
 BetweenPolls::BetweenPolls(const model::Definitions& definitions)
@@ -39,7 +60,8 @@ BetweenPolls::BetweenPolls(const model::Definitions& definitions)
 }
 
 Gaps::Gaps(const model::LocationTrace& location, const SameCalls& same)
-    : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size())
+    : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size()),
+      may_be_quiet_(are_in_order(location.off) && are_in_order(location.tool) && are_in_order(location.unrecorded))
 {
     while (end_ > 0 && calls_.enter(end_ - 1) > location.end)
         --end_;
@@ -51,6 +73,17 @@ std::size_t Gaps::first_behind(Ns time)
     near_ = count_first(
         end_, [&](std::size_t i) { return calls_.enter(i) <= time; }, near_);
     return near_;
+}
+
+bool Gaps::find_quiet(Ns begin, Ns end)
+{
+    if (!may_be_quiet_)
+        return false;
+    quiet_ = {Ns::min(), Ns::max()};
+    leave_quiet(location_->off, begin, near_off_, quiet_);
+    leave_quiet(location_->tool, begin, near_tool_, quiet_);
+    leave_quiet(location_->unrecorded, begin, near_unrecorded_, quiet_);
+    return begin >= quiet_.begin && end <= quiet_.end;
 }
 
 /// Of `ns`, what is neither the collector's own nor unrecorded.
@@ -129,20 +162,22 @@ double Gaps::fault_rate(GapPlace place) const
     return found != fault_rates_.end() && found->first == place ? found->second : 0;
 }
 
-std::int64_t Gaps::on_processor(Ns begin, Ns end)
+/// Of `ns`, when it had one.
+std::int64_t Gaps::without_off(Ns begin, Ns end, std::int64_t ns)
 {
-    std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
-    if (meets(location_->off, begin, end, near_off_))
-        for_each_overlap(location_->off, begin, end, near_off_,
-                         [&](const model::OffProcessor&, std::int64_t part) { ns -= part; });
+    for_each_overlap(location_->off, begin, end, near_off_,
+                     [&](const model::OffProcessor&, std::int64_t part) { ns -= part; });
     return std::max<std::int64_t>(ns, 0);
 }
 
-std::int64_t Gaps::page_faults(GapPlace place, Ns begin, Ns end)
+/// By parts_of_a_fault.
+std::int64_t Gaps::find_page_faults(GapPlace place, Ns begin, Ns end)
 {
     const auto& samples = location_->samples;
     near_sample_ = count_first(
         samples.size(), [&](std::size_t s) { return samples[s].time < begin; }, near_sample_);
+    if (near_sample_ > 0 && near_sample_ < samples.size() && samples[near_sample_].page_faults == 0)
+        faultless_ = {samples[near_sample_ - 1].time, samples[near_sample_].time};
     std::int64_t faults = 0;
     for (std::size_t s = near_sample_; s < samples.size(); ++s) {
         // A sample tells of the time since the one before.
@@ -163,10 +198,24 @@ Gap Gaps::measure(std::size_t i)
 {
     const Ns begin = begin_of(i);
     const Ns end = end_of(i);
-    Gap gap;
-    gap.ns = recorded(begin, end);
     // Where it came back in the call before it, what it finds in the caches is as little as it would be here.
     const Ns since = i == 0 ? begin : calls_.enter(i - 1);
+    Gap gap;
+    if (is_quiet(std::min(since, begin), end))
+        gap.ns = std::max<std::int64_t>((end - begin).count(), 0);
+    else
+        measure_disturbed(since, begin, end, gap);
+    if (!expected_faults_.empty())
+        gap.page_faults = page_faults(i, begin, end);
+    if (i < location_->counted.size())
+        gap.counted = location_->counted[i];
+    return gap;
+}
+
+/// What it took, and what of that it had no processor for. `since`: the enter of the call before.
+void Gaps::measure_disturbed(Ns since, Ns begin, Ns end, Gap& gap)
+{
+    gap.ns = carved(begin, end);
     bool moved_in_call = false;
     if (meets(location_->off, since, end, near_off_))
         for_each_overlap(location_->off, since, end, near_off_, [&](const model::OffProcessor& off, std::int64_t) {
@@ -178,17 +227,12 @@ Gap Gaps::measure(std::size_t i)
                 gap.migrations += off.migrated ? parts_of_a_migration : 0;
         });
     gap.migrations += moved_in_call ? parts_of_a_migration : 0;
-    if (!expected_faults_.empty())
-        gap.page_faults = page_faults(place(i), begin, end);
-    if (i < location_->counted.size())
-        gap.counted = location_->counted[i];
-    return gap;
 }
 
 Gap Gaps::measure_behind_first(std::size_t i, const BetweenPolls& is_between_polls)
 {
     Gap gap = measure(i);
-    if (is_between_polls(place(i)))
+    if (gap.blocked != 0 && is_between_polls(place(i)))
         gap.ns -= std::exchange(gap.blocked, 0);
     return gap;
 }

@@ -61,6 +61,16 @@ public:
         return {i == 0 ? model::ContextId::none() : (*same_)(calls.context(calls_.number(i - 1))),
                 (*same_)(calls.context(calls_.number(i)))};
     }
+    /// Calls `visit(gap, place)` for all of them, in order.
+    template <class Visit>
+    void for_each_place(Visit visit) const
+    {
+        GapPlace place{model::ContextId::none(), model::ContextId::none()};
+        for (std::size_t i = 0; i < end_; ++i, place.before = place.after) {
+            place.after = (*same_)(location_->calls.context(calls_.number(i)));
+            visit(i, place);
+        }
+    }
     /// Its number among calls and points; `i`: not the first gap.
     [[nodiscard]] std::uint32_t call_before(std::size_t i) const { return calls_.number(i - 1); }
     [[nodiscard]] model::Ns enter_before(std::size_t i) const { return calls_.enter(i - 1); }  // likewise
@@ -69,17 +79,23 @@ public:
 
     /// The first gap that ends behind `time`.
     [[nodiscard]] std::size_t first_behind(model::Ns time);
+    /// Whether the thread had a processor in all of [begin, end), none of which is the collector's own or unrecorded.
+    /// Most gaps are so, and one comparison tells it. Nothing is said if it returns false.
+    [[nodiscard]] bool is_quiet(model::Ns begin, model::Ns end)
+    {
+        return (begin >= quiet_.begin && end <= quiet_.end) || find_quiet(begin, end);
+    }
     /// Of [begin, end), what is neither the collector's own nor unrecorded, ns.
     [[nodiscard]] std::int64_t recorded(model::Ns begin, model::Ns end)
     {
-        const std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
-        return meets(location_->tool, begin, end, near_tool_) ||
-                       meets(location_->unrecorded, begin, end, near_unrecorded_)
-                   ? carved(begin, end, ns)
-                   : ns;
+        return is_quiet(begin, end) ? std::max<std::int64_t>((end - begin).count(), 0) : carved(begin, end);
     }
     /// Of [begin, end), when the thread had a processor, ns.
-    [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end);
+    [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end)
+    {
+        const std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
+        return meets(location_->off, begin, end, near_off_) ? without_off(begin, end, ns) : ns;
+    }
     [[nodiscard]] Gap measure(std::size_t i);
     /// Of [first, end), one at least, as if they were one. Who is blocked between two polls only waits with them, most
     /// likely: behind the first gap that counts as no time.
@@ -95,11 +111,27 @@ private:
         return (near > 0 && intervals[near - 1].end > begin) ||
                (near < intervals.size() && intervals[near].begin < end);
     }
+    bool find_quiet(model::Ns begin, model::Ns end);
+    /// As recorded(), if that does not know at once.
+    [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end)
+    {
+        const std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
+        return meets(location_->tool, begin, end, near_tool_) ||
+                       meets(location_->unrecorded, begin, end, near_unrecorded_)
+                   ? carved(begin, end, ns)
+                   : ns;
+    }
     [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end, std::int64_t ns);
+    [[nodiscard]] std::int64_t without_off(model::Ns begin, model::Ns end, std::int64_t ns);
+    void measure_disturbed(model::Ns since, model::Ns begin, model::Ns end, Gap& gap);
     void find_fault_rates();
     [[nodiscard]] double fault_rate(GapPlace place) const;
-    /// Of the gap [begin, end) at this place, by parts_of_a_fault.
-    [[nodiscard]] std::int64_t page_faults(GapPlace place, model::Ns begin, model::Ns end);
+    /// Of gap i, by parts_of_a_fault.
+    [[nodiscard]] std::int64_t page_faults(std::size_t i, model::Ns begin, model::Ns end)
+    {
+        return begin > faultless_.begin && end <= faultless_.end ? 0 : find_page_faults(place(i), begin, end);
+    }
+    [[nodiscard]] std::int64_t find_page_faults(GapPlace place, model::Ns begin, model::Ns end);
     [[nodiscard]] Gap measure_behind_first(std::size_t i, const BetweenPolls& is_between_polls);
     void sum_up_blocks(const BetweenPolls& is_between_polls);
 
@@ -113,7 +145,10 @@ private:
     // in it by the rates of what was done in it; or less than 0, the time on the processor in it, if they are spread
     // over it evenly.
     std::vector<double> expected_faults_;
-    std::vector<std::pair<GapPlace, double>> fault_rates_;  // faults a ns, sorted by place
+    std::vector<std::pair<GapPlace, double>> fault_rates_;       // faults a ns, sorted by place
+    bool may_be_quiet_;                                          // what could disturb is in the order of time
+    model::Interval quiet_{model::Ns::max(), model::Ns::min()};  // nothing disturbs in it; where the last answer was
+    model::Interval faultless_{};  // between two samples, where the last answer was; most gaps are shorter than these
     // Where the last answers were: questions come mostly in the order of time.
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
     // As measure_behind_first(), of so many gaps, and of so many of these, which are many where a rank polls: spans may

@@ -25,26 +25,6 @@ double above(std::int64_t log, std::int64_t sum, std::int64_t processes)
 
 }  // namespace
 
-void Gap::add(const Gap& next)
-{
-    const auto count = [](std::int64_t& sum, std::int64_t more) {
-        const bool is_known = sum != model::Counted::unknown && more != model::Counted::unknown;
-        sum = is_known ? sum + more : model::Counted::unknown;
-    };
-    ns += next.ns;
-    preempted += next.preempted;
-    blocked += next.blocked;
-    page_faults += next.page_faults;
-    migrations += next.migrations;
-    count(counted.instructions, next.counted.instructions);
-    count(counted.cycles, next.counted.cycles);
-}
-
-std::int64_t Gap::time() const
-{
-    return std::max<std::int64_t>(ns, 1);
-}
-
 std::int64_t Gap::on_processor() const
 {
     return std::clamp(ns - preempted - blocked, std::min(time(), least_on_processor), time());

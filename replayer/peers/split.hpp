@@ -7,6 +7,7 @@
 
 #include "analysis/model/trace.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace critpath::replayer
@@ -30,13 +31,26 @@ struct Gap {
     [[nodiscard]] bool has_cycles() const { return counted.cycles != model::Counted::unknown; }
     /// What enters a logarithm: a gap takes 1 ns at least, and the part of it on the processor is a microsecond at
     /// least, or all of it: what is shorter is not measured that well, and would say that a factor is infinite.
-    [[nodiscard]] std::int64_t time() const;
+    [[nodiscard]] std::int64_t time() const { return std::max<std::int64_t>(ns, 1); }
     [[nodiscard]] std::int64_t on_processor() const;
     /// On the processor, or waiting for one.
     [[nodiscard]] std::int64_t runnable() const;
     [[nodiscard]] bool is_off() const { return preempted + blocked > 0; }
     /// What comes behind it, as if both were one. What one has not counted is not known of them.
-    void add(const Gap& next);
+    void add(const Gap& next)
+    {
+        const auto count = [](std::int64_t& sum, std::int64_t more) {
+            const bool is_known = sum != model::Counted::unknown && more != model::Counted::unknown;
+            sum = is_known ? sum + more : model::Counted::unknown;
+        };
+        ns += next.ns;
+        preempted += next.preempted;
+        blocked += next.blocked;
+        page_faults += next.page_faults;
+        migrations += next.migrations;
+        count(counted.instructions, next.counted.instructions);
+        count(counted.cycles, next.counted.cycles);
+    }
 };
 
 /// The natural logarithm in units of 2^-32, in which sums are exact; that of 1 for what is smaller.
