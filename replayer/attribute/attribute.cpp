@@ -288,7 +288,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     add_transfers(replay, findings.predecessors, path, spin, sums);
     StretchFinder finder(replay, findings.stretches);
     const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, finder, path.begin, weights, sums);
-    const CodeOfPeers peers = code_of_peers(replay, path, finder, weights, sums);
+    const CodeOfPeers peers = code_of_peers(replay, findings.stretches.is_on_path, finder, weights, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});

@@ -29,10 +29,11 @@ template <class Visit>
 void for_each_occurrence(const StretchFinder& finder, std::size_t process, Visit visit)
 {
     std::vector<std::uint32_t> seen(finder.stretches(), 0);
-    for (std::size_t gap = 0; gap < finder.gaps(process).end(); ++gap)
-        if (const std::uint32_t stretch = finder.stretch_of(process, gap); stretch != GapPlaces::none)
+    finder.gaps(process).for_each_place([&](std::size_t gap, GapPlace place) {
+        if (const std::uint32_t stretch = finder.stretch_of(place); stretch != GapPlaces::none)
             if (const std::uint32_t occurrence = seen[stretch]++; occurrence < most_occurrences)
                 visit(gap, stretch, occurrence);
+    });
 }
 
 /// Some occurrences of each stretch; the same on all processes.
@@ -65,23 +66,18 @@ private:
     CommonBits bits_;
 };
 
-/// By index into Replay::processes, ascending.
-using GapsByProcess = std::vector<std::vector<std::size_t>>;
-
-Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finder, const GapsByProcess& on_path)
+/// `is_on_path`: as Stretches::is_on_path.
+Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finder,
+                                const std::vector<std::vector<bool>>& is_on_path)
 {
     std::vector<std::uint32_t> most(finder.stretches(), 0);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
-    for (std::size_t p = 0; p < finder.processes(); ++p) {
-        auto next = on_path[p].begin();
+    for (std::size_t p = 0; p < finder.processes(); ++p)
         for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
             most[stretch] = std::max(most[stretch], occurrence + 1);
-            while (next != on_path[p].end() && *next < gap)
-                ++next;
-            if (next != on_path[p].end() && *next == gap)
+            if (is_on_path[p][gap])
                 found.emplace_back(stretch, occurrence);
         });
-    }
     Occurrences result(replay.comm, std::move(most));
     for (const auto& [stretch, occurrence] : found)
         result.set(stretch, occurrence);
@@ -216,8 +212,8 @@ OnPath on_path_of_any(const Replay& replay, const Tally& tally)
 
 }  // namespace
 
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const SampleWeights& weights,
-                          const Tally& tally)
+CodeOfPeers code_of_peers(const Replay& replay, const std::vector<std::vector<bool>>& is_on_path, StretchFinder& finder,
+                          const SampleWeights& weights, const Tally& tally)
 {
     const std::size_t number = finder.stretches();
     CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0), std::vector<std::int64_t>(number, 0)};
@@ -226,10 +222,7 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
     const OnPath any = on_path_of_any(replay, tally);
     if (!any.functions && !any.blocked)
         return result;
-    GapsByProcess on_path(finder.processes());
-    for_each_gap_on_path(replay, path, finder.all_gaps(),
-                         [&](const GapOnPath& gap) { on_path[gap.process].push_back(gap.gap); });
-    const Occurrences occurrences = occurrences_on_path(replay, finder, on_path);
+    const Occurrences occurrences = occurrences_on_path(replay, finder, is_on_path);
     const SampledCode code(replay.definitions);
     BlockedInGaps blocked(replay);
     std::vector<SampledGaps> sampled(number);
@@ -239,7 +232,7 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
             continue;
         for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
             SampledGaps& sums = sampled[stretch];
-            if (std::ranges::binary_search(on_path[p], gap)) {
+            if (is_on_path[p][gap]) {
                 of_gaps.for_each(gap, [&](model::ContextId, std::uint64_t, std::int64_t ns, std::int64_t sampled_ns) {
                     sums.path_ns += ns;
                     sums.path_sampled_ns += sampled_ns;

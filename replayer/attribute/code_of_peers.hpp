@@ -34,8 +34,9 @@ struct CodeOfPeers {
 };
 
 /// What the first threads of processes do themselves in gaps that are not on the path; nothing, if neither a function
-/// is on it, nor that one is blocked (Tally::stretch_code). Collective over `replay.comm`.
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const SampleWeights& weights,
-                          const Tally& tally);
+/// is on it, nor that one is blocked (Tally::stretch_code). `is_on_path`: as Stretches::is_on_path. Collective over
+/// `replay.comm`.
+CodeOfPeers code_of_peers(const Replay& replay, const std::vector<std::vector<bool>>& is_on_path, StretchFinder& finder,
+                          const SampleWeights& weights, const Tally& tally);
 
 }  // namespace critpath::replayer

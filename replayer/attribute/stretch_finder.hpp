@@ -29,9 +29,10 @@ public:
             gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), stretches.same);
     }
 
+    [[nodiscard]] std::uint32_t stretch_of(GapPlace place) const { return places_.find(place); }
     [[nodiscard]] std::uint32_t stretch_of(std::size_t process, std::size_t gap) const
     {
-        return places_.find(gaps_[process].place(gap));
+        return stretch_of(gaps_[process].place(gap));
     }
 
     /// Of the first thread of a process, by index into Replay::processes.

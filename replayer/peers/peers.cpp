@@ -84,16 +84,20 @@ struct Seen {
     // By index into Replay::processes, in order of time. They are many, and to copy them while they grow costs more
     // than to find them.
     std::vector<GrowingList<SeenGap>> gaps;
+    std::vector<std::vector<bool>> is_on_path;  // as Stretches::is_on_path
 };
 
 Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
 {
-    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<GrowingList<SeenGap>>(gaps.size())};
+    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<GrowingList<SeenGap>>(gaps.size()), {}};
+    for (const Gaps& of_process : gaps)
+        seen.is_on_path.emplace_back(of_process.end(), false);
     for_each_gap_on_path(replay, path, gaps, [&](const GapOnPath& gap) {
         const std::uint32_t place = seen.places.add(gaps[gap.process].place(gap.gap));
         if (place == seen.ns.size())
             seen.ns.push_back(0);
         seen.ns[place] += gap.ns;
+        seen.is_on_path[gap.process][gap.gap] = true;
         seen.gaps[gap.process].push_back({gap.ns, static_cast<std::uint32_t>(gap.gap), place});
     });
     return seen;
@@ -193,8 +197,8 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         GrowingList<SeenGap>::Reader seen_gaps(seen.gaps[p]);
         const SeenGap* next = seen_gaps.peek();
-        for (std::size_t i = 0; i < gaps[p].end(); ++i) {
-            const std::uint32_t place = places.find(gaps[p].place(i));
+        gaps[p].for_each_place([&](std::size_t i, GapPlace at) {
+            const std::uint32_t place = places.find(at);
             const bool is_on_path = next != nullptr && next->gap == i;
             if (place != GapPlaces::none) {
                 const auto occurrence = static_cast<std::uint32_t>(lists[place].size());
@@ -212,7 +216,7 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                 seen_gaps.next();
                 next = seen_gaps.peek();
             }
-        }
+        });
         chosen.take(lists, p);
     }
     return chosen;
@@ -305,7 +309,9 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     if (times.empty())
         return {};
     const Chosen chosen = find_gaps(replay, times, gaps, seen);
-    seen = Seen{GapPlaces(0), {}, {}};
+    Stretches result;
+    result.is_on_path = std::move(seen.is_on_path);
+    seen = Seen{GapPlaces(0), {}, {}, {}};
     Sums found = sum_up(replay, gaps, chosen);
     std::vector<GapPlace> places;
     std::ranges::transform(times, std::back_inserter(places), &PlaceTime::place);
@@ -315,7 +321,6 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
             rounded(meanwhile[i].busy * static_cast<double>(found.stretches[i].looked_at_ns));
     compare_elsewhere(replay, predecessors, same, gaps, chosen, places, found);
     add_times(replay, chosen, found.stretches);
-    Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         Stretches::At at{times[i].place, same.way(replay.definitions, times[i].place.before),
                          same.way(replay.definitions, times[i].place.after), found.stretches[i]};

@@ -20,8 +20,10 @@ struct Stretches {
         std::vector<PathStep> before, after;  // the ways to its calls
         model::Stretch sums;                  // without the call paths, which have no numbers yet
     };
-    std::vector<At> stretches;                // on all processes
-    SameCalls same;                           // which calls the places are of
+    std::vector<At> stretches;  // on all processes
+    SameCalls same;             // which calls the places are of
+    /// By index into Replay::processes and by gap: it is on the path. Empty if there are no stretches.
+    std::vector<std::vector<bool>> is_on_path;
     std::vector<model::StretchShare> shares;  // on process 0; sorted by (stretch, process)
     std::vector<model::StretchRank> ranks;    // likewise
 };
