@@ -61,17 +61,25 @@ public:
 
     [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
 
-    /// Calls `visit(span, index of the place, on path)`, in order of time, of one owned process.
-    template <class Visit>
-    void for_each_on_path(std::size_t p, Visit visit) const
+    /// Calls `visit_span(span)`, in order of time, of one owned process, and behind each `visit(span, index of the
+    /// place, on path)` for what is on the path in it.
+    template <class VisitSpan, class Visit>
+    void for_each_span(std::size_t p, VisitSpan visit_span, Visit visit) const
     {
         const std::vector<Chosen::OnPath>& all = chosen_.on_path[p];
         std::size_t next = 0;
         spans_.for_each(p, gaps_[p], [&](const Span& span) {
+            visit_span(span);
             for (; next < all.size() && all[next].gap < span.end; ++next)
                 if (const std::size_t i = index_[all[next].place]; i != is_not)
                     visit(span, i, all[next]);
         });
+    }
+    template <class Visit>
+    void for_each_on_path(std::size_t p, Visit visit) const
+    {
+        for_each_span(
+            p, [](const Span&) {}, visit);
     }
 
 private:
@@ -156,16 +164,14 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
     found.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     std::vector<GrowingList<std::uint32_t>> lists(numbers.size());
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        spans.for_each(p, gaps[p], [&](const Span& span) {
+        const auto list_span = [&](const Span& span) {
             for (const std::uint32_t list : {numbers.after(span.bounds.after), numbers.before(span.bounds.before)})
                 if (list != ListNumbers::none)
                     lists[list].push_back(static_cast<std::uint32_t>(span.first));
-        });
-        found.take(lists, p);
-        seeker.for_each_on_path(p, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
+        };
+        seeker.for_each_span(p, list_span, [&](const Span& span, std::size_t i, const Chosen::OnPath& on_path) {
             const auto add = [&](std::size_t place, bool is_listed) {
-                const std::vector<std::uint32_t>& list = found.gaps(place)[p];
-                const auto occurrence = std::ranges::lower_bound(list, span.first) - list.begin();
+                const std::size_t occurrence = lists[found.list_of[place]].size() - 1;  // the last one, if it is listed
                 found.on_path[p].push_back({on_path.ns, static_cast<std::uint32_t>(place),
                                             is_listed ? static_cast<std::uint32_t>(occurrence) : Chosen::no_occurrence,
                                             on_path.stands_for, on_path.gap});
@@ -174,6 +180,7 @@ ByOneCall by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const
             if (by == SpansBy::EachCall)
                 add(entries * i + 1, span.bounds.before == result.bounds[i].before);
         });
+        found.take(lists, p);
     }
     return result;
 }

@@ -59,12 +59,19 @@ struct Chosen {
     }
 
     [[nodiscard]] std::size_t places() const { return list_of.size(); }
-    /// `p`: index into Replay::processes.
-    [[nodiscard]] Gap measure(std::size_t place, std::size_t p, Gaps& of_process, std::size_t occurrence) const
+    /// Gaps of one process that are compared as if they were one: [first, end).
+    struct Range {
+        std::size_t first = 0, end = 0;
+        bool operator==(const Range&) const = default;
+    };
+    /// Those of an occurrence. `p`: index into Replay::processes.
+    [[nodiscard]] Range range(std::size_t place, std::size_t p, std::size_t occurrence) const
     {
-        const std::uint32_t first = gaps(place)[p][occurrence];
-        return spans == nullptr ? of_process.measure(first)
-                                : spans->measure(of_process, first, end(place, p, occurrence));
+        return {gaps(place)[p][occurrence], end(place, p, occurrence)};
+    }
+    [[nodiscard]] Gap measure(Gaps& of_process, const Range& range) const
+    {
+        return spans == nullptr ? of_process.measure(range.first) : spans->measure(of_process, range.first, range.end);
     }
     /// Behind the last gap of an occurrence.
     [[nodiscard]] std::size_t end(std::size_t place, std::size_t p, std::size_t occurrence) const

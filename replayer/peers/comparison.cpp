@@ -38,7 +38,7 @@ struct OwnGap {
 };
 
 /// Of one process. Several gaps on the path in turn may be in one span, or be compared with one: the last one of each
-/// place is kept.
+/// place is kept. Most spans are those of two places in turn, by the call behind them and by the one before them.
 class LastMeasured
 {
 public:
@@ -50,9 +50,21 @@ public:
     const Gap& operator()(std::size_t place, std::uint32_t occurrence)
     {
         Measured& last = last_[place];
-        if (std::exchange(last.occurrence, occurrence) != occurrence)
-            last.gap = chosen_.measure(place, p_, gaps_, occurrence);
+        if (std::exchange(last.occurrence, occurrence) != occurrence) {
+            const Chosen::Range range = chosen_.range(place, p_, occurrence);
+            if (std::exchange(last_of_all_.range, range) != range)
+                last_of_all_.gap = chosen_.measure(gaps_, range);
+            last.gap = last_of_all_.gap;
+        }
         return last.gap;
+    }
+
+    /// A gap without the span that it is in.
+    const Gap& alone(std::size_t gap)
+    {
+        if (std::exchange(last_alone_.range.first, gap) != gap)
+            last_alone_.gap = gaps_.measure(gap);
+        return last_alone_.gap;
     }
 
 private:
@@ -60,10 +72,15 @@ private:
         std::uint32_t occurrence = Chosen::no_occurrence;
         Gap gap;
     };
+    struct MeasuredRange {
+        Chosen::Range range{SIZE_MAX, SIZE_MAX};
+        Gap gap;
+    };
     const Chosen& chosen_;
     Gaps& gaps_;
     std::size_t p_;
     std::vector<Measured> last_;  // by place
+    MeasuredRange last_of_all_, last_alone_;
 };
 
 /// The gaps on the path at chosen places, a round at a time.
@@ -95,7 +112,7 @@ private:
     OwnGap describe(const Chosen::OnPath& on_path, LastMeasured& measured)
     {
         Gaps& gaps = gaps_[process_];
-        const Gap itself = gaps.measure(on_path.gap);
+        const Gap& itself = measured.alone(on_path.gap);
         OwnGap own = {{on_path.place, on_path.occurrence, replay_.processes[process_].process.value, 0, itself.ns},
                       on_path.ns,
                       on_path.stands_for,

@@ -196,7 +196,7 @@ private:
             const std::uint32_t gap = lists_[p][occurrence];
             return gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap));
         }
-        const Gap gap = chosen_.measure(place_, p, gaps_[p], occurrence);
+        const Gap gap = chosen_.measure(gaps_[p], chosen_.range(place_, p, occurrence));
         return time_ == Time::All ? gap.ns : gap.time() - gap.runnable() + gap.on_processor();
     }
 
