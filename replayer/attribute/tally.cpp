@@ -6,6 +6,7 @@
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/inside.hpp"
 #include "replayer/attribute/sample_weights.hpp"
+#include "replayer/order.hpp"
 
 #include <algorithm>
 #include <span>
@@ -77,12 +78,17 @@ private:
     std::size_t next_ = 0;
 };
 
+/// The calls of a location that are not left out.
+struct Rows {
+    std::uint64_t number;
+    bool are_in_order;  // each is behind those before it and over by the end of the location, and so are points
+};
+
 /// The call of MPI that a thread was in, which has that time in the totals already.
 class InCalls
 {
 public:
-    InCalls(const LocationTrace& location, std::uint64_t rows)
-        : location_(location), rows_(rows), leave_(location.begin)
+    InCalls(const LocationTrace& location, const Rows& rows) : location_(location), rows_(rows), leave_(location.begin)
     {
         advance();
     }
@@ -92,8 +98,8 @@ public:
     template <class Visit>
     void for_each_part(Ns begin, Ns end, Visit visit)
     {
-        while (is_any_ && leave_ <= begin)
-            advance();
+        if (is_any_ && leave_ <= begin)
+            pass(begin);
         for (; is_any_ && enter_ < end; advance()) {
             if (begin < enter_)
                 visit(begin, enter_, ContextId::none());
@@ -117,12 +123,25 @@ public:
     }
 
 private:
+    /// The calls that are over by then.
+    void pass(Ns time)
+    {
+        const model::Calls& calls = location_.calls;
+        if (rows_.are_in_order)
+            row_ = count_first(
+                       rows_.number, [&](std::size_t i) { return calls.leave(i) <= time; }, row_ + 1) -
+                   1;
+        do
+            advance();
+        while (is_any_ && leave_ <= time);
+    }
+
     void advance()
     {
         row_ = is_any_ ? row_ + 1 : 0;
-        while (row_ < rows_ && location_.calls.is_point(row_))
+        while (row_ < rows_.number && location_.calls.is_point(row_))
             ++row_;
-        is_any_ = row_ < rows_;
+        is_any_ = row_ < rows_.number;
         if (!is_any_)
             return;
         enter_ = std::clamp(location_.calls.enter(row_), leave_, std::max(leave_, location_.end));
@@ -130,7 +149,7 @@ private:
     }
 
     const LocationTrace& location_;
-    std::uint64_t rows_;
+    Rows rows_;
     std::uint64_t row_ = 0;
     bool is_any_ = false;
     Ns enter_{};
@@ -233,7 +252,7 @@ private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
-        const std::uint64_t rows = analyzed(replay_, location);
+        Rows rows{analyzed(replay_, location), true};
         const model::ProcessId process = definitions_.locations[location.location.value].process;
         const bool is_first = definitions_.processes[process.value].locations.front() == location.location;
         std::int64_t& computed_ns = result_.computed_ns[location.location.value];
@@ -243,13 +262,16 @@ private:
         };
         result_.totals.begin_thread(location.location);
         OwnTime own(location);
-        Ns time = location.begin;
-        for (std::size_t i = 0; i < rows; ++i) {
+        Ns time = location.begin, over = location.begin;
+        for (std::size_t i = 0; i < rows.number; ++i) {
+            const Ns entered = calls.enter(i), left = calls.leave(i);
+            rows.are_in_order = rows.are_in_order && over <= entered && entered <= left && left <= location.end;
+            over = left;
             if (calls.is_point(i))
                 continue;
             ++totals.calls;
-            const Ns enter = std::clamp(calls.enter(i), time, std::max(time, location.end));
-            const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
+            const Ns enter = std::clamp(entered, time, std::max(time, location.end));
+            const Ns leave = std::clamp(left, enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
             result_.totals.add({calls.context(i)}, enter, leave, true);
             own.for_each_in(time, enter, add_computed);
@@ -266,7 +288,7 @@ private:
 
     /// Time without a processor, which nothing else is to have: what lies in a call is not the function's then, as on
     /// the path, and what lies in the collector is its time.
-    void add_off(const LocationTrace& location, std::uint64_t rows, bool is_first)
+    void add_off(const LocationTrace& location, const Rows& rows, bool is_first)
     {
         InCalls in_calls(location, rows);
         OwnTime own(location);
@@ -284,7 +306,7 @@ private:
     }
 
     /// And what the collector has recorded of its own time, which is not to be counted twice.
-    void add_samples(const LocationTrace& location, std::uint64_t rows, model::ProcessTotals& totals, bool is_first)
+    void add_samples(const LocationTrace& location, const Rows& rows, model::ProcessTotals& totals, bool is_first)
     {
         const std::vector<model::Interval> tool = joined(location.tool);
         InCalls in_calls_of_tool(location, rows);
