@@ -81,10 +81,8 @@ void CountDivider::finish()
     last_thread_ = nullptr;
 }
 
-ThreadCounts& CountDivider::thread(LocationId location)
+ThreadCounts& CountDivider::find_thread(LocationId location)
 {
-    if (last_thread_ != nullptr && last_location_ == location)
-        return *last_thread_;
     auto at = threads_.find(location);
     if (at == threads_.end())
         at = threads_
@@ -99,7 +97,8 @@ ThreadCounts& CountDivider::thread(LocationId location)
 std::vector<EventAmount>& CountDivider::amounts(Place place, std::uint32_t process)
 {
     std::vector<EventAmount>& result = tally_.events[{place, process}];
-    result.resize(replay_.definitions.counted.size());
+    if (result.empty())
+        result.resize(replay_.definitions.counted.size());
     return result;
 }
 

@@ -41,7 +41,11 @@ private:
     {
         return !replay_.definitions.has_samples || replay_.definitions.counted.empty();
     }
-    ThreadCounts& thread(model::LocationId location);
+    ThreadCounts& thread(model::LocationId location)
+    {
+        return last_thread_ != nullptr && last_location_ == location ? *last_thread_ : find_thread(location);
+    }
+    ThreadCounts& find_thread(model::LocationId location);
     std::vector<model::EventAmount>& amounts(Place place, std::uint32_t process);
 
     const Replay& replay_;

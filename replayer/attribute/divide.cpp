@@ -67,11 +67,11 @@ bool PathDivider::is_of_call(const OffProcessor& off, ContextId call) const
                                  functions::Group::Collective;
 }
 
-PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
+void PathDivider::look_up(model::LocationId location, OfLocation& found) const
 {
-    const model::ProcessId process = definitions_.locations[segment.location].process;
-    return {replay_.processes[replay_.index_of(process)], replay_.trace_of(model::LocationId{segment.location}),
-            process.value, origin_ + Ns{segment.begin}, origin_ + Ns{segment.end}};
+    found.process = definitions_.locations[location.value].process.value;
+    found.trace = &replay_.trace_of(model::ProcessId{found.process});
+    found.location = &replay_.trace_of(location);
 }
 
 void PathDivider::add_computation(const Segment& segment)
@@ -115,7 +115,7 @@ void PathDivider::add_computation(const Segment& segment)
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
     const auto& samples = location.samples;
-    std::size_t& near = near_[location.location].sample;
+    std::size_t& near = stretch.near.sample;
     near = count_first(
         samples.size(), [&](std::size_t s) { return samples[s].time < stretch.begin; }, near);
     for (std::size_t s = near; s < samples.size() && samples[s].time < stretch.end; ++s)
@@ -127,7 +127,7 @@ void PathDivider::add_computation(const Segment& segment)
 Ns PathDivider::enter_of_call(const Stretch& stretch)
 {
     const model::Calls& calls = stretch.location.calls;
-    std::size_t& near = near_[stretch.location.location].call;
+    std::size_t& near = stretch.near.call;
     near = count_first(
         calls.size(), [&](std::size_t i) { return calls.enter(i) < stretch.end; }, near);
     std::size_t call = near;
@@ -180,7 +180,7 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
 {
     std::int64_t sum = 0;
     const std::vector<OffProcessor>& all = stretch.location.off;
-    std::size_t& near = near_[stretch.location.location].off;
+    std::size_t& near = stretch.near.off;
     near = count_first(
         all.size(), [&](std::size_t i) { return all[i].end <= stretch.begin; }, near);
     for (std::size_t i = near; i < all.size() && all[i].begin < stretch.end; ++i)

@@ -57,12 +57,25 @@ public:
     [[nodiscard]] bool is_of_call(const model::OffProcessor& off, model::ContextId call) const;
 
 private:
+    /// Where the last segment of a location was: those of one come in the order of time.
+    struct Near {
+        std::size_t off = 0, sample = 0, call = 0;
+    };
+
     /// A segment in its location, which lies in a process.
     struct Stretch {
         const model::ProcessTrace& trace;
         const model::LocationTrace& location;
         std::uint32_t process;
         model::Ns begin, end;
+        Near& near;
+    };
+    /// What the segments of a location have in common.
+    struct OfLocation {
+        const model::ProcessTrace* trace = nullptr;  // null: no segment has come yet
+        const model::LocationTrace* location = nullptr;
+        std::uint32_t process = 0;
+        Near near;
     };
 
     /// What a sample stands for beyond the wait that it was taken in.
@@ -109,15 +122,27 @@ private:
     /// Where a thread lacks a processor.
     [[nodiscard]] model::ContextId context_of(const model::LocationTrace& location, const model::OffProcessor& off,
                                               model::Ns begin, model::Ns end);
-    [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
-    [[nodiscard]] model::Ns enter_of_call(const Stretch& stretch);
+    [[nodiscard]] Stretch stretch_of(const model::Segment& segment)
+    {
+        OfLocation& of_location = locations_[model::LocationId{segment.location}];
+        if (of_location.trace == nullptr)
+            look_up({segment.location}, of_location);
+        return {*of_location.trace,
+                *of_location.location,
+                of_location.process,
+                origin_ + model::Ns{segment.begin},
+                origin_ + model::Ns{segment.end},
+                of_location.near};
+    }
+    void look_up(model::LocationId location, OfLocation& found) const;
+    [[nodiscard]] static model::Ns enter_of_call(const Stretch& stretch);
     void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
     void add_spinning(const Stretch& stretch, const model::Sample& sample);
     void add_sampled(const Stretch& stretch, const model::Sample& sample, const Sampled& sampled);
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
-    std::int64_t for_each_off(const Stretch& stretch, Add add);
+    static std::int64_t for_each_off(const Stretch& stretch, Add add);
     Given give_to_team(const Stretch& stretch, const Waiter& waiter);
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, const Given& already);
     void add_rest(const Stretch& stretch, const Waiter& waiter, const Work& work, model::LocationId owner,
@@ -133,14 +158,10 @@ private:
     const SampledCode& code_;
     const SampleWeights& weights_;
     model::Ns origin_;
-    /// Where the last segment of a location was: those of one come in the order of time.
-    struct Near {
-        std::size_t off = 0, sample = 0, call = 0;
-    };
     struct ByLocation {
         std::size_t operator()(model::LocationId location) const { return location.value; }
     };
-    RecentMap<model::LocationId, Near, ByLocation> near_;
+    RecentMap<model::LocationId, OfLocation, ByLocation> locations_;
     CountDivider& counter_;
     Tally& tally_;
 };

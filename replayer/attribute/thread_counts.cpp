@@ -80,14 +80,14 @@ void ThreadCounts::make_until(Ns begin, Ns end)
 /// Makes the interval that `time` lies in, if there is one; returns until when that answers for.
 Ns ThreadCounts::make_at(Ns time)
 {
-    const Stretch stretch = stretch_at(time);
+    const Stretch& stretch = stretch_at(time);
     if (time < stretch.since)
         return stretch.since;
     const std::vector<OffProcessor>& off = location_.off;
     near_off_ = count_first(
         off.size(), [&](std::size_t i) { return off[i].end <= time; }, near_off_);
     const bool has_sample = stretch.sample < location_.samples.size();
-    if (has_sample && processor_time(stretch.until) <= processor_time(stretch.since)) {
+    if (has_sample && stretch.processor_ns <= 0) {
         make(stretch, stretch.since, stretch.until, CountInterval::no_processor);
         return stretch.until;
     }
@@ -101,14 +101,19 @@ Ns ThreadCounts::make_at(Ns time)
     return end;
 }
 
-ThreadCounts::Stretch ThreadCounts::stretch_at(Ns time)
+const ThreadCounts::Stretch& ThreadCounts::stretch_at(Ns time)
 {
     const std::vector<Sample>& samples = location_.samples;
-    near_sample_ = count_first(
-        samples.size(), [&](std::size_t i) { return samples[i].time <= time; }, near_sample_);
-    const bool has_sample = near_sample_ < samples.size();
-    const Ns until = has_sample ? samples[near_sample_].time : std::max(run_.end, time + Ns{1});
-    return {near_sample_, near_sample_ > 0 ? samples[near_sample_ - 1].time : std::min(location_.begin, until), until};
+    const std::size_t sample = count_first(
+        samples.size(), [&](std::size_t i) { return samples[i].time <= time; }, stretch_.sample);
+    const bool has_sample = sample < samples.size();
+    if (has_sample && sample == stretch_.sample)
+        return stretch_;
+    const Ns until = has_sample ? samples[sample].time : std::max(run_.end, time + Ns{1});
+    const Ns since = sample > 0 ? samples[sample - 1].time : std::min(location_.begin, until);
+    const std::int64_t before = processor_time(since);
+    stretch_ = {sample, since, until, before, processor_time(until) - before, place_of(sample), place_of(sample - 1)};
+    return stretch_;
 }
 
 /// Counts are spread over the processor time of the stretch; but where nobody knows when it had one, over all of it.
@@ -117,16 +122,15 @@ void ThreadCounts::make(const Stretch& stretch, Ns begin, Ns end, std::uint32_t 
     std::vector<std::int64_t> counts = counts_of(location_, stretch.sample, intervals_.events());
     std::int64_t whole = (end - begin).count();
     if (flags != CountInterval::no_processor && stretch.sample < location_.samples.size()) {
-        const std::int64_t before = processor_time(stretch.since);
-        const std::int64_t from = processor_time(begin) - before, to = processor_time(end) - before;
-        whole = std::max(whole, processor_time(stretch.until) - before);
+        const std::int64_t from = processor_time(begin) - stretch.before, to = processor_time(end) - stretch.before;
+        whole = std::max(whole, stretch.processor_ns);
         for (std::int64_t& count : counts)
             if (count > 0)
                 count = static_cast<std::int64_t>(Wide{count} * to / whole - Wide{count} * from / whole);
     }
     intervals_.push_back({(begin - run_.begin).count(), (end - begin).count(), (stretch.since - run_.begin).count(),
-                          (stretch.until - run_.begin).count(), place_of(stretch.sample), place_of(stretch.sample - 1),
-                          location_.location.value, flags | scaled_flag(location_, stretch.sample), whole},
+                          (stretch.until - run_.begin).count(), stretch.last, stretch.first, location_.location.value,
+                          flags | scaled_flag(location_, stretch.sample), whole},
                          counts);
 }
 

@@ -109,7 +109,8 @@ public:
     template <class Visit>
     void for_each(model::Ns begin, model::Ns end, Visit visit)
     {
-        make_until(begin, end);
+        if (made_ < end)
+            make_until(begin, end);
         const std::int64_t from = (begin - run_.begin).count(), until = (end - run_.begin).count();
         while (next_ < intervals_.size() && interval(next_).end() <= from)
             ++next_;
@@ -127,10 +128,12 @@ public:
     [[nodiscard]] std::uint32_t process() const { return process_; }
 
 private:
-    /// The time between two samples.
+    /// The time between two samples, which has several intervals where its thread lost its processor.
     struct Stretch {
-        std::size_t sample;  // behind it
-        model::Ns since, until;
+        std::size_t sample = SIZE_MAX;  // behind it
+        model::Ns since{}, until{};
+        std::int64_t before = 0, processor_ns = 0;  // processor_time() at `since`, and from then on
+        model::CountPlace last{}, first{};          // as CountInterval::last and ::before
     };
 
     /// The one that was asked for last is kept: many segments are shorter.
@@ -142,7 +145,7 @@ private:
     }
     void make_until(model::Ns begin, model::Ns end);
     model::Ns make_at(model::Ns time);
-    [[nodiscard]] Stretch stretch_at(model::Ns time);
+    [[nodiscard]] const Stretch& stretch_at(model::Ns time);
     void make(const Stretch& stretch, model::Ns begin, model::Ns end, std::uint32_t flags);
     [[nodiscard]] model::CountPlace place_of(std::size_t sample) const;
     [[nodiscard]] bool is_of_computation(const model::Sample& sample) const;
@@ -161,7 +164,8 @@ private:
     std::size_t kept_index_ = SIZE_MAX;
     model::Ns made_;                        // until here there are intervals of what the path has something of
     std::vector<std::int64_t> off_before_;  // ns without a processor, until each of LocationTrace::off
-    std::size_t near_off_ = 0, near_sample_ = 0;
+    std::size_t near_off_ = 0;
+    Stretch stretch_;  // that was asked for last
 };
 
 /// By event, what a sample counts.
