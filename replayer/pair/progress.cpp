@@ -4,7 +4,6 @@
 
 #include "replayer/order.hpp"
 #include "replayer/pair/lookup.hpp"
-#include "replayer/rules/operation.hpp"
 
 namespace critpath::replayer
 {
@@ -20,18 +19,6 @@ ProgressCalls::ProgressCalls(const model::Definitions& definitions, const model:
                              LocationId location)
     : definitions_(definitions), trace_(trace), calls_(calls_of(trace, location)), location_(location)
 {
-}
-
-bool ProgressCalls::at(std::size_t call, Posts posts) const
-{
-    if (calls_.is_point(call))
-        return false;
-    const functions::FunctionId function = definitions_.region(calls_.context(call)).function;
-    if (rules::looks_at_nothing(function) || (posts == Posts::DoNotLook && rules::only_posts(function)))
-        return false;
-    const rules::Operation& operation = rules::operation(function);
-    const bool is_collective = operation.dependence == rules::Dependence::Members && operation.blocking;
-    return !(is_collective && is_of_one(call));
 }
 
 std::size_t ProgressCalls::behind_last(std::size_t end, Posts posts) const

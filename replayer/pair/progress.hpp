@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/trace.hpp"
+#include "replayer/rules/operation.hpp"
 
 #include <cstddef>
 
@@ -23,7 +24,17 @@ public:
 
     /// Whether the library looks in this call; not in one that only does its own work (MPI_Pack), not even an operation
     /// that is collective on a communicator of this process alone. Points are no calls.
-    [[nodiscard]] bool at(std::size_t call, Posts posts = Posts::Look) const;
+    [[nodiscard]] bool at(std::size_t call, Posts posts = Posts::Look) const
+    {
+        if (calls_.is_point(call))
+            return false;
+        const rules::Operation& operation = rules::operation(definitions_.region(calls_.context(call)).function);
+        if (operation.looks == rules::Looks::Never ||
+            (operation.looks == rules::Looks::Perhaps && posts == Posts::DoNotLook))
+            return false;
+        const bool is_collective = operation.dependence == rules::Dependence::Members && operation.blocking;
+        return !(is_collective && is_of_one(call));
+    }
 
     /// One more than the last call among the first `end` in which it looks; 0 if there is none among some.
     [[nodiscard]] std::size_t behind_last(std::size_t end, Posts posts = Posts::Look) const;

@@ -136,21 +136,12 @@ constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId func
     return {};
 }
 
-constexpr Operations make_operations()
+constexpr Looks looks_in(SemanticClass semantic_class)
 {
-    Operations result{};
-    for (std::size_t i = 0; i + 1 < result.size(); ++i)
-        result[i] = look_up(functions::info(static_cast<FunctionId>(i)), static_cast<FunctionId>(i));
-    return result;
-}
-
-}  // namespace
-
-constexpr Operations operations = make_operations();
-
-bool only_posts(FunctionId function)
-{
-    switch (functions::semantic_class(function)) {
+    switch (semantic_class) {
+    case SemanticClass::Local:
+    case SemanticClass::RequestFree:
+        return Looks::Never;
     case SemanticClass::Isend:
     case SemanticClass::Irecv:
     case SemanticClass::Isendrecv:
@@ -164,17 +155,26 @@ bool only_posts(FunctionId function)
     case SemanticClass::Startall:
     case SemanticClass::Icollective:
     case SemanticClass::CommIdup:
-        return true;
+        return Looks::Perhaps;
     default:
-        return false;
+        return Looks::Always;
     }
 }
 
-bool looks_at_nothing(FunctionId function)
+constexpr Operations make_operations()
 {
-    const SemanticClass semantic_class = functions::semantic_class(function);
-    return semantic_class == SemanticClass::Local || semantic_class == SemanticClass::RequestFree;
+    Operations result{};  // who is not in the table is taken for local
+    for (std::size_t i = 0; i + 1 < result.size(); ++i) {
+        const auto function = static_cast<FunctionId>(i);
+        result[i] = look_up(functions::info(function), function);
+        result[i].looks = looks_in(functions::semantic_class(function));
+    }
+    return result;
 }
+
+}  // namespace
+
+constexpr Operations operations = make_operations();
 
 Operation unlisted_collective()
 {

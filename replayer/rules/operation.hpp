@@ -28,6 +28,13 @@ enum class Dependence : std::uint8_t {
     MembersLater,   // it only begins that: what completes it depends on the members, by `shape`
 };
 
+/// Whether the MPI library looks in a call at what the others want of the process, so that what stands still goes on.
+enum class Looks : std::uint8_t {
+    Always,
+    Perhaps,  // the call only says what is to be done: most libraries return from it without looking
+    Never,    // it does its own work: to who is in it, nothing comes, no more than to who computes
+};
+
 struct Operation {
     Dependence dependence = Dependence::Nothing;
     CollectiveShape shape = CollectiveShape::None;
@@ -39,6 +46,7 @@ struct Operation {
     bool has_amounts =
         false;               // members that have nothing to give need not be waited for, who gets nothing need not wait
     bool some_give = false;  // a member may give to some of those that it gives to, and nothing to others
+    Looks looks = Looks::Never;
 };
 
 /// By function; the last one is for all others.
@@ -51,14 +59,6 @@ inline const Operation& operation(FunctionId function)
 {
     return operations[std::min(static_cast<std::size_t>(function), operations.size() - 1)];
 }
-
-/// Whether the call only says what is to be done: MPI libraries return from it without looking what else there is to
-/// do, so that what stands still goes on doing so.
-bool only_posts(FunctionId function);
-
-/// Whether the MPI library does its work in the call and looks at nothing else: to who is in it, nothing comes that
-/// waits for the process, no more than to who computes.
-bool looks_at_nothing(FunctionId function);
 
 /// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
 /// its dependencies, but if it behaved as a synchronisation it is taken for one.
