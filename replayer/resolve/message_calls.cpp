@@ -151,8 +151,8 @@ private:
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
         if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;
-        rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
-                                                                    {messages_, gathered_}, calibration_);
+        auto [predecessor, explained] = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
+                                                                   {messages_, gathered_}, calibration_);
         predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
         if (!of_windows.is_nothing() && replay_.rules == Rules::Arrival) {
             if (of_windows.is_doubt_only() && messages_.empty() && gathered_.empty() && !of_call.blocking)
@@ -161,7 +161,7 @@ private:
                 consider_progress(wait.waiting, *of_windows.progress, predecessor);
             predecessor.doubt_clocks(of_windows.is_unsure);
         }
-        if (may_be_late(ends, wait.waiting, of_call.dependence))
+        if (may_be_late(ends, wait.waiting, explained))
             late_.calls.push_back({process_, ends, polls, predecessor});
         else
             answers_.set_end(ends, predecessor, polls);
@@ -211,16 +211,18 @@ private:
     {
         const Ns leave = leave_of(trace_, found.call);
         const rules::CallCost cost = calibration_.calls.of(function_of(replay_.definitions, trace_, found.call), 0);
-        rules::Predecessor predecessor = rules::message_predecessor(
-            replay_.rules, {found.call, found.since, leave, leave - found.since, cost.threshold},
-            Dependence::AllMessages, {std::span(&found.message, 1)}, calibration_);
+        rules::Predecessor predecessor =
+            rules::message_predecessor(replay_.rules,
+                                       {found.call, found.since, leave, leave - found.since, cost.threshold},
+                                       Dependence::AllMessages, {std::span(&found.message, 1)}, calibration_)
+                .predecessor;
         predecessor.low_confidence = true;
         predecessor.doubt_clocks(found.within_clocks);
         answers_.set(found.call, predecessor);
     }
 
     /// Transfers that may have stood still are put down.
-    bool may_be_late(CallRef call, rules::Waiting waiting, Dependence dependence)
+    bool may_be_late(CallRef call, rules::Waiting waiting, Ns explained)
     {
         if (replay_.rules != Rules::Arrival)
             return false;
@@ -228,7 +230,6 @@ private:
         if (messages_.empty() && gathered_.empty())
             return false;
         const std::size_t before = late_.questions();
-        const Ns explained = rules::explained_end(waiting, dependence, {messages_, gathered_}, calibration_);
         for (const Message& message : messages_)
             if (auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
                 if (message.sends())

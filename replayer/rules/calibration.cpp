@@ -256,8 +256,11 @@ Ns TransferTime::of(std::uint64_t bytes) const
         ++right;
     const Point& a = hull_[right - 1];
     const Point& b = hull_[right];
-    const Wide rise = Wide{b.ns - a.ns} * Wide{bytes - a.bytes} / Wide{b.bytes - a.bytes};
+    const Wide product = Wide{b.ns - a.ns} * Wide{bytes - a.bytes}, run = Wide{b.bytes - a.bytes};
     constexpr Wide longest = Wide{1} << 60;
+    // Mostly, all numbers are small: then it takes less time.
+    const bool are_small = product >= 0 && product < longest && run < longest;
+    const Wide rise = are_small ? static_cast<std::int64_t>(product) / static_cast<std::int64_t>(run) : product / run;
     return Ns{a.ns + static_cast<std::int64_t>(std::min(rise, longest))};
 }
 

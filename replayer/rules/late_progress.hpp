@@ -58,7 +58,7 @@ Fit fit(const Standstill& standstill, Ns enter, std::span<const Outside> outside
 bool is_certain(const Standstill& standstill, Ns enter, const Outside& before);
 
 /// What may have stood still, of a message of a call that all that it completed explains until `explained`
-/// (explained_end()); nothing, if that is its end, or the message moves on by itself.
+/// (Conclusion::explained); nothing, if that is its end, or the message moves on by itself.
 std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
                                      const Calibration& calibration);
 

@@ -146,13 +146,12 @@ bool is_much_too_long(const Candidate& c, const Waiting& call)
     return unexplained > 4 * c.transfer + call.threshold && 2 * unexplained > call.ended_after(c.from.time);
 }
 
-Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed,
+/// `all`: of what the call completes.
+Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed, Candidates& all,
                        const Calibration& calibration)
 {
     if (!call.waited())
         return {};
-    Space space;
-    auto all = candidates(call, completed, calibration, space);
     const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks) ||
                                  std::ranges::any_of(completed.collectives, &Gathered::is_unknown);
     if (all.empty())
@@ -173,6 +172,17 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const bool may_be_there = best.arrival <= call.enter + uncertainty;
     const bool is_doubtful = may_be_there || within_clocks || best.guessed || is_much_too_long(best, call);
     return jump_to(best, call, is_doubtful, within_clocks);
+}
+
+/// As Conclusion::explained.
+Ns explained_end(const Waiting& call, Dependence dependence, const Candidates& all, const Calibration& calibration)
+{
+    if (all.empty())
+        return call.enter;
+    const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
+    const auto first_last = std::ranges::minmax_element(all, earlier);
+    const auto& released = dependence == Dependence::AnyMessage ? first_last.min : first_last.max;
+    return std::max(released->arrival + error_of_arrival(released->from, call.call, calibration), call.enter);
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.
@@ -222,18 +232,6 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int
     return buffered ? Protocol::Eager : Protocol::Rendezvous;
 }
 
-Ns explained_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration)
-{
-    Space space;
-    const auto all = candidates(call, completed, calibration, space);
-    if (all.empty())
-        return call.enter;
-    const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
-    const auto first_last = std::ranges::minmax_element(all, earlier);
-    const auto& released = dependence == Dependence::AnyMessage ? first_last.min : first_last.max;
-    return std::max(released->arrival + error_of_arrival(released->from, call.call, calibration), call.enter);
-}
-
 bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration)
 {
     const Ns message = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
@@ -250,18 +248,21 @@ bool stood_still(const Waiting& call, Ns target, const Completed& completed, con
     return call.leave - due_at_last > 4 * message + call.threshold || (is_tight && call.leave - due > call.threshold);
 }
 
-Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
-                                const Calibration& calibration)
+Conclusion message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
+                               const Calibration& calibration)
 {
     switch (rules) {
     case RuleSet::Enter:
-        return by_enter(call, dependence, completed.messages);
+        return {by_enter(call, dependence, completed.messages)};
     case RuleSet::Paper:
-        return by_duration(call, dependence, completed.messages);
+        return {by_duration(call, dependence, completed.messages)};
     case RuleSet::Arrival:
         break;
     }
-    return by_arrival(call, dependence, completed, calibration);
+    Space space;
+    auto all = candidates(call, completed, calibration, space);
+    const Ns explained = explained_end(call, dependence, all, calibration);
+    return {by_arrival(call, dependence, completed, all, calibration), explained};
 }
 
 }  // namespace critpath::replayer::rules

@@ -77,19 +77,22 @@ struct Completed {
     std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
 };
 
-/// Until when what the call completes explains that it went on: until all had arrived, or the first of it, as
-/// `dependence` has it; at the least, but as late as the clocks may be off.
-Ns explained_end(const Waiting& call, Dependence dependence, const Completed& completed,
-                 const Calibration& calibration);
-
 /// Whether the call waited for a target that entered MPI at `target`: it went on for so long after all that it
 /// completes can have arrived that something must have stood still meanwhile, or it ended just when the target can have
 /// answered.
 bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration);
 
+/// What a call that completes something says of its leave.
+struct Conclusion {
+    Predecessor predecessor;
+    /// Of RuleSet::Arrival: until when what the call completes explains that it went on, which is until all had
+    /// arrived, or the first of it, as `dependence` has it; at the least, but as late as the clocks may be off.
+    Ns explained{};
+};
+
 /// The critical predecessor of the leave of `call`, which waited for one or all of `completed`. `dependence` is
 /// AllMessages, AnyMessage or ProbedMessage.
-Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
-                                const Calibration& calibration);
+Conclusion message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
+                               const Calibration& calibration);
 
 }  // namespace critpath::replayer::rules
