@@ -59,8 +59,9 @@ public:
     /// was much too late, posts have not moved on anything, or it took several returns.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
     {
+        met_posts_ = false;
         Moved best = find(standstill, Posts::Look);
-        if (best.fit == Fit::None && rules::is_much(standstill))
+        if (best.fit == Fit::None && met_posts_ && rules::is_much(standstill))
             best = find(standstill, Posts::DoNotLook);
         if (best.fit == Fit::None && rules::is_much(standstill))
             best = find_together(standstill);
@@ -157,6 +158,8 @@ private:
         for (std::size_t l = 0; l < calls_.size(); ++l)
             if (const std::size_t next = first_call(l, time); next > 0) {
                 const std::size_t call = last_look(l, next - 1, posts);
+                if (posts == Posts::Look && !met_posts_)
+                    met_posts_ = !looks_[l].at(calls_[l].number(call), Posts::DoNotLook);
                 if (calls_[l].leave(call) > last.leave)
                     last = {calls_[l].enter(call), calls_[l].leave(call), l, call};
             }
@@ -179,6 +182,7 @@ private:
     std::vector<model::CallsAlone> calls_;  // by location
     std::vector<ProgressCalls> looks_;      // likewise
     std::vector<std::size_t> near_;         // by location, where the last answer was
+    bool met_posts_ = false;                // a visit is to post, or there is none that looks: else posts do not matter
     std::vector<Visit> visits_;             // the latest first
     std::vector<rules::Outside> outside_;   // before each of them but the first of all
 };

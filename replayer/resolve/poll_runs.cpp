@@ -83,6 +83,8 @@ bool PollRuns::works_on(std::size_t location, std::size_t poll) const
     if (behind == 0 || !is_in_vain(location, behind - 1))
         return false;
     const Ns since = trace.calls.leave(behind - 1), until = trace.calls.enter(poll), found = trace.calls.leave(poll);
+    if (until - since <= close_polls)
+        return false;  // as mostly
     const Ns before = activity(trace, since, until).helped;
     return before > close_polls && 2 * activity(trace, found, found + 2 * (until - since)).helped >= before;
 }
