@@ -155,6 +155,7 @@ private:
                 break;
             case type::attribute_list:
                 read_attributes(records.record());
+                of_next_ = attributes_;
                 break;
             default:
                 if (!deliver_short(record, records)) {
@@ -193,8 +194,11 @@ private:
             is_broken_ = true;
             return;
         }
-        handler_.on(Moment(time_, attributes_), record);
-        attributes_.clear();
+        handler_.on(Moment(time_, of_next_), record);
+        if (of_next_.data() != nullptr) [[unlikely]] {
+            attributes_.clear();
+            of_next_ = {};
+        }
         ++events;
     }
 
@@ -405,7 +409,8 @@ private:
     const LocalDefinitions& local_;
     EventHandler& handler_;
     OTF2_TimeStamp time_ = 0;
-    std::vector<EventAttribute> attributes_;  // of the next event
+    std::vector<EventAttribute> attributes_;     // of the next event, and
+    std::span<const EventAttribute> of_next_{};  // all of them; null: there are none, as mostly
     bool is_broken_ = false;
 };
 
