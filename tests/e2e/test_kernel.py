@@ -137,6 +137,7 @@ class Kernel(harness.Case):
         blocked = sum(thread.count("blocked_ns") for thread in threads)
         self.assertEqual(self.fact("blocked_ns"), blocked)
 
+    @harness.retry_once
     def test_waits_behind_sleeps(self):
         """Alone on its processor and beside others (tests/workloads/woken.c), a thread is blocked for as long as it wants
         to sleep, and without a processor for as long as the kernel has counted."""
