@@ -150,10 +150,15 @@ void play_blocked(Subject& subject)
 {
     subject.start();
     subject.open();
-    usleep(600'000);
+    const auto sleep_for = [&](useconds_t us) {
+        const std::uint64_t before = clock_ns(CLOCK_MONOTONIC_RAW);
+        usleep(us);
+        subject.facts["sleeps"].push_back({before, clock_ns(CLOCK_MONOTONIC_RAW)});
+    };
+    sleep_for(600'000);
     for (int i = 0; i < 10; ++i) {
         burn(0.02);
-        usleep(100'000);
+        sleep_for(100'000);
     }
     subject.finish();
 }
