@@ -4,6 +4,7 @@
 
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/text.hpp"
+#include "collector/sampling/user_stack.hpp"
 #include "formats/support/mixed.hpp"
 
 #include <cstdlib>
@@ -11,7 +12,6 @@
 
 #include <fcntl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 namespace critpath::sampling
@@ -107,16 +107,6 @@ bool read_place(const Descriptor& system_call, Place& place)
     place.stack_pointer = std::strtoull(rest, &rest, 16);
     place.instruction = std::strtoull(rest, &rest, 16);
     return place.instruction != 0;
-}
-
-/// Copies what can be read from `address` on, at most `most` bytes, whole words. Not as memory of ours: the thread may
-/// end meanwhile, and its stack with it.
-std::size_t copy_stack(std::uint64_t address, char* out, std::size_t most)
-{
-    const iovec to{out, most};
-    const iovec from{reinterpret_cast<void*>(address), most};
-    const ssize_t copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    return copied < 0 ? 0 : static_cast<std::size_t>(copied) / sizeof address * sizeof address;
 }
 
 /// What the thread does since it is blocked, if it still is when all is known.

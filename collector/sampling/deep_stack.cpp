@@ -14,9 +14,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 namespace critpath::sampling
 {
@@ -153,10 +151,7 @@ std::uint32_t read_image(DeepLooks& looks, std::uint64_t begin, std::uint64_t to
     for (std::uint64_t end = top; end > begin && count < DeepLooks::most_words;) {
         const std::uint64_t most = DeepLooks::piece_words * bytes_a_word;
         const std::uint64_t from = end - begin < most ? begin : end - most;
-        // Not as memory of ours: the thread may end meanwhile, and its stack with it.
-        const iovec to{looks.piece, end - from};
-        const iovec of{reinterpret_cast<void*>(from), end - from};  // NOLINT(performance-no-int-to-ptr)
-        if (process_vm_readv(getpid(), &to, 1, &of, 1, 0) != static_cast<ssize_t>(end - from)) {
+        if (copy_stack(from, looks.piece, end - from) != end - from) {
             break;
         }
         for (std::size_t i = (end - from) / bytes_a_word; i-- > 0 && count < DeepLooks::most_words;) {
@@ -171,7 +166,7 @@ std::uint32_t read_image(DeepLooks& looks, std::uint64_t begin, std::uint64_t to
 }
 
 /// What differs between the two images, and how much that is; at most as much as there is room for.
-std::uint32_t find_changes(const spool::DeepWord* old, std::uint32_t old_count, DeepLooks& looks, std::uint32_t& count)
+std::uint32_t find_changes(const spool::DeepWord* old, std::uint32_t old_count, DeepLooks& looks, std::uint32_t count)
 {
     std::uint32_t changes = 0;
     std::uint32_t i = 0;
@@ -243,7 +238,7 @@ std::uint64_t look(State& state, Slot& slot)
         return 0;
     }
     const std::uint64_t since = now(state);
-    std::uint32_t count = read_image(looks, reach(deep), deep.top);
+    const std::uint32_t count = read_image(looks, reach(deep), deep.top);
     const std::uint64_t until = now(state);
     bool is_whole = deep.count == 0;
     std::uint32_t changes = find_changes(deep.last_image, deep.count, looks, count);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace critpath::sampling
@@ -152,6 +153,14 @@ std::uint64_t readable_bytes(const StackBounds& stack, std::uint64_t begin, std:
     }
     const std::uint64_t size = stack.high - begin < most ? stack.high - begin : most;
     return size - size % sizeof(std::uint64_t);
+}
+
+std::size_t copy_stack(std::uint64_t address, void* out, std::size_t most)
+{
+    const iovec to{out, most};
+    const iovec from{reinterpret_cast<void*>(address), most};  // NOLINT(performance-no-int-to-ptr): a register
+    const ssize_t copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return copied < 0 ? 0 : static_cast<std::size_t>(copied) / sizeof address * sizeof address;
 }
 
 // Sanitizers know of the words between variables, and would say so.

@@ -5,6 +5,7 @@
 // (asm/perf_regs.h), and its stack, as far as that is surely memory. All but own_stack() is async-signal-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <ucontext.h>
@@ -30,6 +31,10 @@ std::uint64_t stack_pointer_of(const ucontext_t& context);
 /// How many bytes from `begin`, a stack pointer, can be read, in whole words and at most `most`. 0 if it is no place
 /// of this stack: of one that the application has made itself nothing is known.
 std::uint64_t readable_bytes(const StackBounds& stack, std::uint64_t begin, std::uint64_t most);
+
+/// Copies what can be read from `address` on, at most `most` bytes, whole words. Of another thread, and not as memory
+/// of ours: it may end meanwhile, and its stack with it.
+std::size_t copy_stack(std::uint64_t address, void* out, std::size_t most);
 
 /// At an address that can be read.
 std::uint64_t stack_word(std::uint64_t address);

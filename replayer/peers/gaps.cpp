@@ -65,7 +65,6 @@ Gaps::Gaps(const model::LocationTrace& location, const SameCalls& same)
 {
     while (end_ > 0 && calls_.enter(end_ - 1) > location.end)
         --end_;
-    find_fault_rates();
 }
 
 std::size_t Gaps::first_behind(Ns time)
@@ -103,6 +102,7 @@ void Gaps::find_fault_rates()
     constexpr std::int64_t worth_a_look = 1000;  // what they take: a thousandth of the time
     constexpr std::size_t most_calls = 16;       // in an interval: behind more, all of them tell of the same mixture
 
+    knows_faults_ = true;
     const auto& samples = location_->samples;
     std::int64_t faults = 0;
     for (const model::Sample& sample : samples)
@@ -205,6 +205,8 @@ Gap Gaps::measure(std::size_t i)
         gap.ns = std::max<std::int64_t>((end - begin).count(), 0);
     else
         measure_disturbed(since, begin, end, gap);
+    if (!knows_faults_)
+        find_fault_rates();
     if (!expected_faults_.empty())
         gap.page_faults = page_faults(i, begin, end);
     if (i < location_->counted.size())

@@ -141,6 +141,7 @@ private:
     const SameCalls* same_;
     model::CallsAlone calls_;
     std::size_t end_;
+    bool knows_faults_ = false;  // not before a gap is measured: others only ask which gaps there are
     // By sample, if there are page faults, of the interval between the one before and it: how many were to be expected
     // in it by the rates of what was done in it; or less than 0, the time on the processor in it, if they are spread
     // over it evenly.

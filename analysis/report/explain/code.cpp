@@ -233,7 +233,6 @@ bool is_longer_without_faults(const model::Profile& profile, const model::Stretc
         faults.erase(elsewhere);
     if (faults.empty())
         return false;
-
     if (most_by_faults(faults, stretch, functions, longer_ns) < most_from)
         return true;
     std::int64_t seen = 0;  // others may have been counted for functions of other stretches
