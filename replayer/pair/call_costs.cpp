@@ -55,24 +55,6 @@ std::vector<CallKey> agree_on_keys(MPI_Comm comm, const std::map<CallKey, Durati
     return result;
 }
 
-/// With those of the other processes. Collective; `durations` is as long on all.
-void merge(MPI_Comm comm, std::vector<Durations>& durations)
-{
-    std::vector<std::uint64_t> counts;
-    std::vector<std::int64_t> minima;
-    for (const Durations& d : durations) {
-        counts.insert(counts.end(), d.counts.begin(), d.counts.end());
-        minima.push_back(d.minimum);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, comm);
-    MPI_Allreduce(MPI_IN_PLACE, minima.data(), static_cast<int>(minima.size()), MPI_INT64_T, MPI_MIN, comm);
-    for (std::size_t i = 0; i < durations.size(); ++i) {
-        std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(i * Durations::bins), Durations::bins,
-                    durations[i].counts.begin());
-        durations[i].minimum = minima[i];
-    }
-}
-
 }  // namespace
 
 rules::CallCosts calibrate_calls(const Replay& replay)
@@ -89,6 +71,23 @@ rules::CallCosts calibrate_calls(const Replay& replay)
     for (std::size_t i = 0; i < agreed.size(); ++i)
         costs.set(agreed[i], durations[i]);
     return costs;
+}
+
+void merge(MPI_Comm comm, std::vector<Durations>& durations)
+{
+    std::vector<std::uint64_t> counts;
+    std::vector<std::int64_t> minima;
+    for (const Durations& d : durations) {
+        counts.insert(counts.end(), d.counts.begin(), d.counts.end());
+        minima.push_back(d.minimum);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, minima.data(), static_cast<int>(minima.size()), MPI_INT64_T, MPI_MIN, comm);
+    for (std::size_t i = 0; i < durations.size(); ++i) {
+        std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(i * Durations::bins), Durations::bins,
+                    durations[i].counts.begin());
+        durations[i].minimum = minima[i];
+    }
 }
 
 rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,

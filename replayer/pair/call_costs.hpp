@@ -9,11 +9,18 @@
 #include "replayer/rules/calibration.hpp"
 #include "replayer/rules/predecessor.hpp"
 
+#include <mpi.h>
+
+#include <vector>
+
 namespace critpath::replayer
 {
 
 /// Costs of calls by function and size, over all processes. Collective over `replay.comm`.
 rules::CallCosts calibrate_calls(const Replay& replay);
+
+/// Now those of all processes together. Collective; `durations` is as long on all.
+void merge(MPI_Comm comm, std::vector<rules::Durations>& durations);
 
 /// The call with its excess over its least cost.
 rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,

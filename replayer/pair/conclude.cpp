@@ -3,6 +3,7 @@
 #include "replayer/pair/conclude.hpp"
 
 #include "replayer/common_bits.hpp"
+#include "replayer/pair/all_waited.hpp"
 #include "replayer/pair/learn_transfers.hpp"
 #include "replayer/pair/lookup.hpp"
 
@@ -159,8 +160,10 @@ Pairs conclude(const Replay& replay, std::vector<ProcessPairs> processes, std::u
     result.unmatched_sends = unmatched_sends;
     learn_limits(replay, result.processes, calibration);
     bound_by_sends(replay, result.processes, calibration);
+    bound_by_starts(replay, result.processes, calibration);
     calibration.transfer = learn_transfers(replay, result.processes, calibration);
     bound_costs(calibration);
+    bound_by_arrivals(replay, result.processes, calibration);
     add_counts(replay, calibration.clocks, result);
     return result;
 }

@@ -20,6 +20,17 @@
 namespace critpath::replayer
 {
 
+/// The calls of a process that completed a collective which does not block, ascending by number.
+inline std::vector<std::uint32_t> completions_of_collectives(const model::ProcessTrace& trace)
+{
+    std::vector<std::uint32_t> calls;
+    for (std::size_t i = 0; i < trace.collectives.size(); ++i)
+        if (const model::CollectiveCall c = trace.collectives[i]; !c.is_blocking() && c.call.valid())
+            calls.push_back(trace.numbers.of(c.call));
+    std::ranges::sort(calls);
+    return calls;
+}
+
 /// Whether a message of an owned process ended the call that completed it, so that this waited for it and for nothing
 /// else: of several, the one that began last, if it is none of the smaller ones, nor one of the nearer ones. That is
 /// all that can be known before anything is. A send may be held until its receiver's process takes it, so that of a
@@ -31,12 +42,9 @@ public:
     Enders(const Replay& replay, const model::ProcessTrace& trace, const ProcessPairs& pairs,
            const rules::Calibration& known)
         : trace_(trace), pairs_(pairs), known_(known), send_ends_(replay.definitions, trace),
-          sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
+          sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); }),
+          collectives_(completions_of_collectives(trace))
     {
-        for (std::size_t i = 0; i < trace.collectives.size(); ++i)
-            if (const model::CollectiveCall c = trace.collectives[i]; !c.is_blocking() && c.call.valid())
-                collectives_.push_back(trace.numbers.of(c.call));
-        std::ranges::sort(collectives_);
     }
 
     /// Calls `visit(receive, start, whether that is so, whether the call received nothing else)` for each message that
@@ -109,12 +117,16 @@ private:
     [[nodiscard]] bool may_be_held(const MatchedReceive& met, model::CallRef call, const Received& received) const
     {
         const model::Send send = trace_.sends[met.send];
-        if (send.mode != functions::SendMode::Standard)
-            return send.mode == functions::SendMode::Synchronous;
-        const auto limit = known_.eager_limit[static_cast<std::size_t>(met.link)];
-        if (static_cast<std::int64_t>(send.bytes) > limit || send.bytes > received.largest ||
-            met.link > received.farthest)
+        if (send.mode != functions::SendMode::Standard && send.mode != functions::SendMode::Synchronous)
+            return false;
+        if (send.bytes > received.largest || met.link > received.farthest)
             return true;
+        const auto limit = known_.eager_limit[static_cast<std::size_t>(met.link)];
+        const bool is_eager =
+            send.mode == functions::SendMode::Standard && static_cast<std::int64_t>(send.bytes) <= limit;
+        // One that is no smaller than any library buffers begins when both sides are there.
+        if (!is_eager)
+            return send.bytes < rules::large_message || enter_of(trace_, send.post).time > received.begin;
         const model::Ns error = known_.clocks.between(call.location, met.post.call.location);
         return met.called() >= enter_of(trace_, call).time - error;
     }
@@ -124,7 +136,7 @@ private:
     const rules::Calibration& known_;
     SendEnds send_ends_;
     ByCall sends_;
-    std::vector<std::uint32_t> collectives_;  // calls that completed such, too; ascending
+    std::vector<std::uint32_t> collectives_;  // calls that completed such, too
 };
 
 }  // namespace critpath::replayer

@@ -63,6 +63,14 @@ private:
         return moved_since(replay_.definitions, trace_, post(receive), trace_.receives.bytes(receive), start, end);
     }
 
+    /// Whether such calls end a like time after the last of what they complete began: no other one has stood still.
+    [[nodiscard]] bool ends_by_arrival(CallRef completion) const
+    {
+        const model::Calls& calls = calls_of(trace_, completion.location);
+        return known_.calls.have_all_waited(
+            {function_of(replay_.definitions, trace_, completion), calls.size_bucket(completion.call.value)});
+    }
+
     void learn(std::uint32_t receive, Ns start, bool is_ender, bool is_alone)
     {
         const CallRef completion = trace_.numbers.ref(trace_.receives.completion(receive));
@@ -78,8 +86,9 @@ private:
         if (!is_waited_for && !may_stand_still)
             return;
         const Ns since = may_stand_still ? back_since(receive, start, call.leave) : start;
-        WaitedMessage message{trace_.process, send.link, bytes,      send.post.call, start,
-                              call.leave,     since,     call.enter, is_waited_for,  is_alone};
+        WaitedMessage message{
+            trace_.process, send.link, bytes,      send.post.call, start,
+            call.leave,     since,     call.enter, is_waited_for,  is_alone || ends_by_arrival(completion)};
         if (message.has_moved() && (send.there_at_call || call.leave - since < rules::fastest_copy(bytes))) {
             if (message.is_plausible())
                 waited_.add_there(message);

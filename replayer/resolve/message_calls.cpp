@@ -3,6 +3,7 @@
 #include "replayer/pair/by_call.hpp"
 #include "replayer/pair/lack.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/message_sides.hpp"
 #include "replayer/pair/polling.hpp"
 #include "replayer/pair/send_ends.hpp"
 #include "replayer/resolve/calls.hpp"
@@ -40,6 +41,7 @@ public:
         : replay_(replay), process_(process), trace_(replay.processes[process]), pairs_(awaited.pairs),
           windows_(awaited.windows), collectives_(awaited.collectives), calibration_(calibration), answers_(answers),
           late_(late), probes_(find_probes()), send_ends_(replay.definitions, trace_),
+          sides_(trace_, pairs_, send_ends_, calibration_),
           receives_(trace_.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
           sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
     {
@@ -295,10 +297,10 @@ private:
         const bool of_messages = dependence == Dependence::AllMessages || dependence == Dependence::AnyMessage;
         for (; !receives_.at_end() && completion_of_receive(receives_.next()) == call; receives_.advance())
             if (is_wanted && of_messages)
-                add_receive(receives_.next());
+                messages_.push_back(sides_.received(receives_.next()));
         for (; !sends_.at_end() && completion_of_send(sends_.next()) == call; sends_.advance())
             if (is_wanted)
-                add_send(pairs_.of_send[sends_.next()]);
+                messages_.push_back(sides_.sent(pairs_.of_send[sends_.next()]));
         for (; probe_ < probes_.size() && probes_[probe_].call == call; ++probe_)
             if (is_wanted)
                 add_probe(probes_[probe_]);
@@ -321,61 +323,12 @@ private:
         return result;
     }
 
-    void add_receive(std::uint32_t i)
-    {
-        // The transfer of a matched message begins when its receive is posted, not when the probe found it.
-        const rules::Enter post = enter_of(trace_, trace_.numbers.ref(trace_.receives.post(i)));
-        const MatchedSend send = pairs_.of_receive[i];
-        const std::uint64_t bytes = trace_.receives.bytes(i);
-        messages_.push_back({true, post, send.post, bytes, protocol(send.mode, bytes, send.surely_over, send.link),
-                             send.link, is_unsure(send.mode, bytes, send.within_clocks, send.link)});
-    }
-
     /// A probe waits for the envelope, which travels at once also where the data would wait for the receive.
     void add_probe(const FoundByProbe& probe)
     {
         const MatchedSend send = pairs_.of_receive[probe.receive];
         const rules::Enter enter = enter_of(trace_, trace_.numbers.ref(probe.call));
         messages_.push_back({true, enter, send.post, 0, rules::Protocol::Eager, send.link});
-    }
-
-    void add_send(const MatchedReceive& receive)
-    {
-        const model::Send send = trace_.sends[receive.send];
-        const Ns leave = leave_of(trace_, trace_.numbers.ref(send_ends_.number(receive.send)));
-        const Ns error = calibration_.clocks.between(send.post.location, receive.post.call.location);
-        const bool surely_over = leave < receive.post.time && receive.post.time - leave > error;
-        const bool within_clocks = leave != Ns::max() && std::chrono::abs(receive.post.time - leave) < error;
-        const auto link = static_cast<std::size_t>(receive.link);
-        // What is too large to be sent at once waits in the buffer as a standard send would wait.
-        const bool is_buffered = send.mode == functions::SendMode::Buffered;
-        const auto protocol = [&](bool over_before) {
-            return rules::protocol(is_buffered ? functions::SendMode::Standard : send.mode, send.bytes, over_before,
-                                   is_buffered ? calibration_.eager_limit[link] : calibration_.local_limit[link]);
-        };
-        Message message{false,
-                        enter_of(trace_, send.post),
-                        receive.post,
-                        send.bytes,
-                        protocol(surely_over),
-                        receive.link,
-                        within_clocks && protocol(false) != protocol(true)};
-        message.held = send.mode == functions::SendMode::Standard &&
-                       static_cast<std::int64_t>(send.bytes) <= calibration_.eager_limit[link];
-        messages_.push_back(message);
-    }
-
-    [[nodiscard]] rules::Protocol protocol(functions::SendMode mode, std::uint64_t bytes, bool over_before,
-                                           rules::Link link) const
-    {
-        return rules::protocol(mode, bytes, over_before, calibration_.eager_limit[static_cast<std::size_t>(link)]);
-    }
-
-    /// Whether the protocol depends on what the clocks cannot tell.
-    [[nodiscard]] bool is_unsure(functions::SendMode mode, std::uint64_t bytes, bool within_clocks,
-                                 rules::Link link) const
-    {
-        return within_clocks && protocol(mode, bytes, false, link) != protocol(mode, bytes, true, link);
     }
 
     const PollRuns& poll_runs()
@@ -396,6 +349,7 @@ private:
     LateCalls& late_;
     std::vector<FoundByProbe> probes_;
     SendEnds send_ends_;
+    MessageSides sides_;
     ByCall receives_, sends_;
     std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0, found_ = 0, unsure_ = 0;
     std::vector<Message> messages_;          // of the call in hand

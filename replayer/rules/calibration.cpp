@@ -101,18 +101,34 @@ bool Durations::empty() const
     return minimum == std::numeric_limits<std::int64_t>::max();
 }
 
-Ns Durations::fast() const
+int Durations::bin_of_percent(std::uint64_t percent) const
 {
-    std::uint64_t total = 0;
-    for (const std::uint64_t count : counts)
-        total += count;
+    const std::uint64_t total = count_from(Ns{0});
     std::uint64_t below = 0;
     for (int bin = 0; bin < bins; ++bin) {
         below += counts[static_cast<std::size_t>(bin)];
-        if (below > 0 && 100 * below >= total)
-            return Ns{std::max(minimum, bin_begin(bin))};
+        if (below > 0 && 100 * below >= percent * total)
+            return bin;
     }
-    return Ns{0};
+    return 0;
+}
+
+Ns Durations::fast() const
+{
+    return empty() ? Ns{0} : Ns{std::max(minimum, bin_begin(bin_of_percent(1)))};
+}
+
+Ns Durations::spread() const
+{
+    return Ns{bin_begin(bin_of_percent(75)) - bin_begin(bin_of_percent(25))};
+}
+
+std::uint64_t Durations::count_from(Ns duration) const
+{
+    std::uint64_t count = 0;
+    for (int bin = bin_of(duration.count()); bin < bins; ++bin)
+        count += counts[static_cast<std::size_t>(bin)];
+    return count;
 }
 
 Ns Durations::scatter() const
@@ -151,7 +167,8 @@ void CallCosts::bound_messages(int bucket, Ns most)
 
 void CallCosts::bound(CallKey key, Ns most)
 {
-    examples_[key.number()].most = most;
+    std::optional<Ns>& known = examples_[key.number()].most;
+    known = std::min(known.value_or(most), most);
     costs_[key.number()] = conclude(key);
 }
 
@@ -160,6 +177,12 @@ Ns CallCosts::most(FunctionId function, int bucket) const
     const Ns usual = most_cost(largest_size(bucket));
     const auto& of_messages = most_of_messages_[static_cast<std::size_t>(bucket)];
     return of_messages && completes_one_message(function) ? std::min(usual, *of_messages) : usual;
+}
+
+void CallCosts::bound_all_waited(CallKey key, Ns most)
+{
+    examples_[key.number()].have_all_waited = true;
+    bound(key, most);
 }
 
 CallCost CallCosts::without_example(FunctionId function, int bucket) const

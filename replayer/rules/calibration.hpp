@@ -58,10 +58,18 @@ public:
     /// Median absolute deviation of the calls that took at most twice `fast()`: the scatter of calls that did not
     /// wait, however many others did.
     [[nodiscard]] Ns scatter() const;
+    /// From the first quartile to the third, to the step.
+    [[nodiscard]] Ns spread() const;
+    /// How many took so long, to the step, or longer.
+    [[nodiscard]] std::uint64_t count_from(Ns duration) const;
 
     // Flat access, for a reduction over processes: `counts` by sum, `minimum` by minimum.
     std::array<std::uint64_t, bins> counts{};
     std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
+
+private:
+    /// The first bin up to which there are so many of a hundred.
+    [[nodiscard]] int bin_of_percent(std::uint64_t percent) const;
 };
 
 struct CallKey {
@@ -109,13 +117,20 @@ public:
     /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
     /// A call of this kind needed no more than that once somebody else had done his part: if those of the kind take
-    /// much longer, all of them may have waited. There must be an example of it.
+    /// much longer, all of them may have waited. There must be an example of it. The least such bound counts.
     void bound(CallKey key, Ns most);
+    /// Likewise; and each of them ended when what it completed had come.
+    void bound_all_waited(CallKey key, Ns most);
+    [[nodiscard]] bool have_all_waited(CallKey key) const
+    {
+        return !examples_.empty() && key.function < FunctionId::count && examples_[key.number()].have_all_waited;
+    }
 
 private:
     struct Example {
         std::optional<CallCost> cost;
         std::optional<Ns> most;
+        bool have_all_waited = false;
     };
 
     [[nodiscard]] Ns most(FunctionId function, int bucket) const;

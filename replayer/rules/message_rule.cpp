@@ -174,15 +174,22 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     return jump_to(best, call, is_doubtful, within_clocks);
 }
 
-/// As Conclusion::explained.
-Ns explained_end(const Waiting& call, Dependence dependence, const Candidates& all, const Calibration& calibration)
+std::optional<Arrival> arrival_of(const Waiting& call, Dependence dependence, const Candidates& all,
+                                  const Calibration& calibration)
 {
     if (all.empty())
-        return call.enter;
+        return std::nullopt;
     const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
     const auto first_last = std::ranges::minmax_element(all, earlier);
     const auto& released = dependence == Dependence::AnyMessage ? first_last.min : first_last.max;
-    return std::max(released->arrival + error_of_arrival(released->from, call.call, calibration), call.enter);
+    return Arrival{released->arrival, error_of_arrival(released->from, call.call, calibration)};
+}
+
+/// As Conclusion::explained.
+Ns explained_end(const Waiting& call, Dependence dependence, const Candidates& all, const Calibration& calibration)
+{
+    const auto arrival = arrival_of(call, dependence, all, calibration);
+    return arrival ? std::max(arrival->time + arrival->error, call.enter) : call.enter;
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.
@@ -246,6 +253,13 @@ bool stood_still(const Waiting& call, Ns target, const Completed& completed, con
         due_at_last = std::max(due_at_last, c.arrival - c.transfer + longest(c.transfer));
     }
     return call.leave - due_at_last > 4 * message + call.threshold || (is_tight && call.leave - due > call.threshold);
+}
+
+std::optional<Arrival> arrival(const Waiting& call, Dependence dependence, const Completed& completed,
+                               const Calibration& calibration)
+{
+    Space space;
+    return arrival_of(call, dependence, candidates(call, completed, calibration, space), calibration);
 }
 
 Conclusion message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,

@@ -77,6 +77,16 @@ struct Completed {
     std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
 };
 
+/// When that had arrived which a call waited for, and how far off that may be.
+struct Arrival {
+    Ns time;
+    Ns error;
+};
+
+/// `dependence` as of message_predecessor(). Nothing: the call waits for nobody.
+std::optional<Arrival> arrival(const Waiting& call, Dependence dependence, const Completed& completed,
+                               const Calibration& calibration);
+
 /// Whether the call waited for a target that entered MPI at `target`: it went on for so long after all that it
 /// completes can have arrived that something must have stood still meanwhile, or it ended just when the target can have
 /// answered.
