@@ -63,14 +63,31 @@ bool end_upon_return(const std::vector<WaitedMessage>& messages)
     return 4 * std::ranges::count_if(messages, is_late) >= 3 * std::ssize(messages);
 }
 
+constexpr int much = 2;  // transfers scatter, and a busy machine disturbs both times
+
+Ns spread_since_post(const std::vector<WaitedMessage>& messages)
+{
+    return spread(messages, [](const WaitedMessage& m) { return m.end - m.start; });
+}
+
+Ns spread_since_return(const std::vector<WaitedMessage>& messages)
+{
+    return spread(messages, [](const WaitedMessage& m) { return m.end - m.since; });
+}
+
 /// Whether they took the same time since their receiver came back, rather than since they were posted. Of what moves on
 /// by itself it comes back so shortly before the end by chance only; where most were waited for, it need not be chance.
 bool take_time_since_return(const std::vector<WaitedMessage>& messages)
 {
-    constexpr int much = 2;  // transfers scatter, and a busy machine disturbs both times
     return 2 * std::ranges::count_if(messages, &WaitedMessage::may_be_waited_for) <= std::ssize(messages) ||
-           spread(messages, [](const WaitedMessage& m) { return m.end - m.start; }) >
-               much * spread(messages, [](const WaitedMessage& m) { return m.end - m.since; });
+           spread_since_post(messages) > much * spread_since_return(messages);
+}
+
+/// Whether they took the same time since they were posted, rather than since their sender came back.
+bool take_time_since_post(const std::vector<WaitedMessage>& messages)
+{
+    constexpr std::size_t least = 3;
+    return messages.size() >= least && spread_since_return(messages) > much * spread_since_post(messages);
 }
 
 /// `still` may be the first of their size, for which pages were touched and connections made. That a transfer can be
@@ -188,6 +205,11 @@ void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages
             examples[static_cast<std::size_t>(m.link)].add(m.end - m.start, m.end - m.start, m.bytes);
     }
     for (auto& [key, some] : moved) {
+        if (take_time_since_post(some)) {
+            for (const WaitedMessage& m : some)
+                examples[static_cast<std::size_t>(m.link)].add(m.end - m.start, m.end - m.start, m.bytes);
+            continue;
+        }
         const WaitedMessage& m = typical(some);
         examples[static_cast<std::size_t>(m.link)].add_moved(m.end - m.since, m.bytes);
     }

@@ -69,5 +69,21 @@ TEST(OneSided, ATransferThatStoodStillForNoReasonIsNotLearnedWhereOthersStoodSti
     }
 }
 
+/// Whenever its sender comes back to MPI, a megabyte is there 200 us after it was posted: it does not wait for that.
+TEST(StandingStill, ATransferThatTakesTheSameWheneverItsSenderIsBackMovesOnByItself)
+{
+    Program p(2);
+    constexpr int rounds = 6;
+    for (int k = 0; k < rounds; ++k) {
+        const std::int64_t begin = 300 * k;
+        const Request sent = p[0].isend({begin + 20, begin + 21}, 1, 1'000'000);
+        p[1].wait({begin + 12, begin + 220}, p[1].irecv({begin + 10, begin + 11}, 0, 1'000'000));
+        p[0].wait({begin + 80 + 20 * k, begin + 220}, sent);
+    }
+    p[1].finish(2000);
+    p.finish(1900);
+    EXPECT_THAT(path(p), testing::EndsWith("transfer 0>1: 1520-1720 | compute 1: 1720-2000"));
+}
+
 }  // namespace
 }  // namespace critpath::tests
