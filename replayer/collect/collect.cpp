@@ -103,7 +103,10 @@ private:
         const model::CallRef in = trace.collectives[part.collective].call;
         if (member.is_blocking)
             return rules::Waiting{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};
-        if (!in.valid() || function_of(replay_.definitions, trace, in) != functions::FunctionId::MPI_Wait)
+        if (!in.valid())
+            return std::nullopt;
+        const auto function = function_of(replay_.definitions, trace, in);
+        if (function != functions::FunctionId::MPI_Wait && function != functions::FunctionId::MPI_Waitall)
             return std::nullopt;
         return rules::Waiting{in, enter_of(trace, in).time, member.leave, Ns{0}, Ns{0}};
     }

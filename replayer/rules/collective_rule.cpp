@@ -385,7 +385,11 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
         needed = last_giver(instance, c.operation);  // the last rank needs all
     else if (c.operation.shape == CollectiveShape::Neighbour && !c.inter)
         needed = instance.last;
-    if (!needed.valid() || needed.time <= call.enter || needed.time > call.leave)
+    if (!needed.valid() || needed.time > call.leave)
+        return Ns{-1};
+    // Who came when it was under way, and waited for at least half of the time, has seen it end.
+    const bool saw_end = !member.is_blocking && 2 * (call.leave - call.enter) >= call.leave - needed.time;
+    if (needed.time <= call.enter && !saw_end)
         return Ns{-1};
     // What took long may have waited for somebody who came later, against the semantics: no example of anything. Of the
     // own group, beside another one, it is not known who did.

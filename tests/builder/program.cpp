@@ -269,6 +269,13 @@ void Rank::wait_collective(Span span, Request posted, int root, std::uint64_t by
     split_end(FunctionId::MPI_Wait, span, posted, root, bytes, comm);
 }
 
+void Rank::waitall_collectives(Span span, const std::vector<Request>& posted)
+{
+    const CallRef call = add(FunctionId::MPI_Waitall, span);
+    for (const Request& request : posted)
+        trace_.collectives.complete(request.index, call, Program::world(), -1, 8, 8);
+}
+
 void Rank::call(FunctionId function, Span span)
 {
     add(function, span);

@@ -100,6 +100,8 @@ public:
     Request start_collective(FunctionId function, Span span);
     void wait_collective(Span span, Request posted, int root = -1, std::uint64_t bytes = 8,
                          model::CommId comm = model::CommId{0});
+    /// Several of the world at once.
+    void waitall_collectives(Span span, const std::vector<Request>& posted);
     /// A split operation on a file.
     Request split_begin(FunctionId function, Span span);
     void split_end(FunctionId function, Span span, Request begun, int root = -1, std::uint64_t bytes = 8,

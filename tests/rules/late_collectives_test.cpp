@@ -90,6 +90,29 @@ TEST(LateCollectives, WaitsThatBeganBeforeTheLastPostTellHowLongItTakes)
     EXPECT_THAT(path(p), testing::EndsWith("collective 0>2: 5000-5009 | compute 2: 5009-9000"));
 }
 
+/// So do those who wait for several together, if not shorter than these take; and who comes to a wait later, if it
+/// waits for half of the time and more. Else each of the last ones would be said to wait for who came back to MPI.
+TEST(LateCollectives, WaitsForSeveralTellHowLongTheyTakeAtMost)
+{
+    for (const std::int64_t enters : {60, 103}) {
+        Program p(3);
+        for (const std::int64_t begin : {0, 4900}) {
+            std::vector<std::vector<Request>> posted(3);
+            for (int r = 0; r < 3; ++r)
+                for (const std::int64_t k : {0, 2})
+                    posted[static_cast<std::size_t>(r)].push_back(
+                        p[r].icollective(k == 0 ? FunctionId::MPI_Ibarrier : FunctionId::MPI_Iallreduce,
+                                         {begin + (r == 0 ? 98 : 50) + k, begin + (r == 0 ? 98 : 50) + k + 1}));
+            p[0].waitall_collectives({begin + 102, begin + 109}, posted[0]);
+            p[1].waitall_collectives({begin + 106, begin + 109}, posted[1]);
+            p[2].waitall_collectives({begin + enters, begin + 109}, posted[2]);
+        }
+        p[2].finish(9000);
+        p.finish(6000);
+        EXPECT_THAT(path(p), testing::EndsWith("collective 0>2: 5000-5009 | compute 2: 5009-9000")) << enters;
+    }
+}
+
 /// A call that does its own work looks at nothing else: it is as good as computation.
 TEST(LateCollectives, NobodyIsBackInMpiInCallsThatDoTheirOwnWork)
 {
