@@ -17,6 +17,7 @@ namespace
 struct Rule {
     const char* name;
     void (*draw)(Sketch& s);
+    int before = 60;  // ranks compute before it for that long at most (Sketch::compute)
 };
 
 /// By BlockKind.
@@ -44,6 +45,7 @@ constexpr Rule rules[block_kinds] = {
     {"started together", blocks::started_together},
     {"copies", blocks::copies},
     {"standing", blocks::standing},
+    {"exchange", blocks::exchange, 1},
 };
 
 const Rule& rule(BlockKind kind)
@@ -92,12 +94,19 @@ Recipe standing_recipe(std::uint32_t seed)
     return repeated(ranks, BlockKind::Standing, random);
 }
 
+Recipe exchange_recipe(std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    const int ranks = 2 + static_cast<int>(random() % 7);
+    return repeated(ranks, BlockKind::Exchange, random);
+}
+
 Program expand(const Recipe& recipe)
 {
     Sketch sketch(recipe.ranks);
     for (const Block& block : recipe.blocks) {
         sketch.seed(block.seed, block.times);
-        sketch.each([&](int r) { sketch.compute(r); });
+        sketch.each([&](int r) { sketch.compute(r, rule(block.kind).before); });
         rule(block.kind).draw(sketch);
     }
     sketch.each([&](int r) { sketch.compute(r); });

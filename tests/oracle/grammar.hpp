@@ -39,8 +39,9 @@ enum class BlockKind : std::uint8_t {
     StartedTogether,  // persistent messages by MPI_Startall
     Copies,           // of communicators, which are made by requests, used, and freed
     Standing,         // messages beside whose transfer one side always computes; only in standing_recipe()
+    Exchange,         // large messages for which all wait; only in exchange_recipe()
 };
-inline constexpr int block_kinds = 23;
+inline constexpr int block_kinds = 24;
 inline constexpr int random_kinds = 22;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
@@ -62,6 +63,9 @@ Recipe alike_recipe(std::uint32_t seed);
 /// Of large messages alone, and the same rank computes beside each of them: on a machine that moves nothing meanwhile,
 /// no message shows what one takes that does not stand still.
 Recipe standing_recipe(std::uint32_t seed);
+/// Of one exchange of large messages alone, beside which all compute for no longer than it takes: all calls wait, so
+/// that none tells what it costs.
+Recipe exchange_recipe(std::uint32_t seed);
 Program expand(const Recipe& recipe);
 std::string text(const Recipe& recipe);
 

@@ -2,23 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy [--idle-posts]] [--held] [--by-groups] [--synchronous]
-// [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY]
-// [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows, of that and all else in turn
-// with --mixed; with --alike, each repeats one pattern, in which ranks compute for another time; with --standing, one
-// in which the same rank always computes beside large messages), from that seed on, through the whole analysis, which
-// knows what the simulated machine costs (or learns it from the trace, or is told that messages and collectives take
-// half as long as they do, or twice as long). With noise, each program runs on a machine of its own, whose messages and
-// collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only while both are in
-// calls, and non-blocking all-to-all collectives when all have been (with --idle-posts, in other calls than those that
-// only post something); one that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in
-// a call; one that goes by groups has blocking collectives between groups wait for the own group, too; on a synchronous
-// one, a root waits for all that it gives something, and whoever gives something to a root waits for that (if lazy,
-// until they are in calls; if held, in blocking ones, until they are in any call, and for no more than 1024 bytes not
-// at all). With --slow-files, collective calls on files that do not wait for all may take as long as those that do.
-// With --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they
-// release. What a simulation does not know is refused: it would have no effect, or stop each program. Says which of
-// them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the archive of
-// each program, and the truth about it.
+// [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing | --exchange] [--enter | --paper]
+// [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows, of that and
+// all else in turn with --mixed; with --alike, each repeats one pattern, in which ranks compute for another time; with
+// --standing, one in which the same rank always computes beside large messages; with --exchange, one in which all wait
+// for large messages), from that seed on, through the whole analysis, which knows what the simulated machine costs (or
+// learns it from the trace, or is told that messages and collectives take half as long as they do, or twice as long).
+// With noise, each program runs on a machine of its own, whose messages and collectives are late by some ticks, at
+// random. A lazy machine moves what meets its receiver only while both are in calls, and non-blocking all-to-all
+// collectives when all have been (with --idle-posts, in other calls than those that only post something); one that is
+// held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
+// has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
+// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls; if held,
+// in blocking ones, until they are in any call, and for no more than 1024 bytes not at all). With --slow-files,
+// collective calls on files that do not wait for all may take as long as those that do. With --short-of-cores, calls
+// that end epochs of one-sided communication are late at random, and so is what they release. What a simulation does
+// not know is refused: it would have no effect, or stop each program. Says which of them have false-critical time, and
+// the smallest program that shows it. With --keep, DIRECTORY/SEED has the archive of each program, and the truth about
+// it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/mixed/mixed.hpp"
@@ -69,6 +70,7 @@ struct Options {
     bool mixed = false;
     bool alike = false;
     bool standing = false;
+    bool exchange = false;
     std::filesystem::path keep;  // empty: nothing is kept
 };
 
@@ -76,6 +78,8 @@ Recipe recipe_of(std::uint32_t seed, const Options& options)
 {
     if (options.standing)
         return standing_recipe(seed);
+    if (options.exchange)
+        return exchange_recipe(seed);
     return options.alike ? alike_recipe(seed) : random_recipe(seed);
 }
 
@@ -197,9 +201,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
 
 constexpr const char* usage =
     "oracle [--learned | --faster | --slower] [--noise] [--lazy [--idle-posts]] [--held] [--by-groups] "
-    "[--synchronous] [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | "
-    "--paper] "
-    "[--keep DIRECTORY] [FIRST [COUNT]]";
+    "[--synchronous] [--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing | --exchange] "
+    "[--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]";
 
 struct Option {
     const char* name;
@@ -211,7 +214,8 @@ constexpr Option switches[] = {{"--noise", &Options::noise},           {"--lazy"
                                {"--by-groups", &Options::by_groups},   {"--synchronous", &Options::synchronous},
                                {"--slow-files", &Options::slow_files}, {"--windows", &Options::windows},
                                {"--mixed", &Options::mixed},           {"--short-of-cores", &Options::short_of_cores},
-                               {"--alike", &Options::alike},           {"--standing", &Options::standing}};
+                               {"--alike", &Options::alike},           {"--standing", &Options::standing},
+                               {"--exchange", &Options::exchange}};
 
 /// One of several.
 template <class Value>
@@ -234,10 +238,16 @@ constexpr Option not_of_windows[] = {{"--noise", &Options::noise},
                                      {"--synchronous", &Options::synchronous},
                                      {"--slow-files", &Options::slow_files},
                                      {"--alike", &Options::alike},
-                                     {"--standing", &Options::standing}};
+                                     {"--standing", &Options::standing},
+                                     {"--exchange", &Options::exchange}};
 constexpr Option not_of_mixed[] = {{"--noise", &Options::noise},       {"--lazy", &Options::lazy},
                                    {"--held", &Options::held},         {"--alike", &Options::alike},
-                                   {"--standing", &Options::standing}, {"--windows", &Options::windows}};
+                                   {"--standing", &Options::standing}, {"--exchange", &Options::exchange},
+                                   {"--windows", &Options::windows}};
+
+/// Programs that are all of one kind.
+constexpr Option not_of_alike[] = {{"--standing", &Options::standing}, {"--exchange", &Options::exchange}};
+constexpr Option not_of_standing[] = {{"--exchange", &Options::exchange}};
 
 [[noreturn]] void refuse(std::string_view one, std::string_view other)
 {
@@ -255,8 +265,8 @@ void refuse_what_is_not_known(const Options& options)
 {
     refuse(options, {"--windows", &Options::windows}, not_of_windows);
     refuse(options, {"--mixed", &Options::mixed}, not_of_mixed);
-    if (options.alike && options.standing)
-        refuse("--alike", "--standing");
+    refuse(options, {"--alike", &Options::alike}, not_of_alike);
+    refuse(options, {"--standing", &Options::standing}, not_of_standing);
     if (options.idle_posts && !options.lazy)
         refuse("--idle-posts", "machines that are not lazy");
     if (options.short_of_cores && !options.windows && !options.mixed)

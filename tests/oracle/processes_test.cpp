@@ -57,6 +57,13 @@ TEST_P(OneOutcome, WhereDataMovesOnlyDuringCalls)
     expect_same_outcome([&](MPI_Comm comm) { return load(program, lazy, execution, {}, comm); });
 }
 
+TEST_P(OneOutcome, OfLargeMessagesForWhichAllWait)
+{
+    const Program program = expand(exchange_recipe(GetParam()));
+    const Execution execution = simulate(program, {});
+    expect_same_outcome([&](MPI_Comm comm) { return load(program, {}, execution, {}, comm); });
+}
+
 TEST_P(OneOutcome, WhateverIsSaidOfTheClocks)
 {
     Machine nodes;

@@ -24,6 +24,7 @@ void tool(Sketch& s);
 void ready(Sketch& s);
 void across_groups(Sketch& s);
 void standing(Sketch& s);
+void exchange(Sketch& s);
 
 // Collectives (collective_blocks.cpp)
 void collectives(Sketch& s);

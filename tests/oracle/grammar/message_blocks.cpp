@@ -381,4 +381,33 @@ void standing(Sketch& s)
     });
 }
 
+/// All send to somebody and receive from somebody, once or both ways, and compute before, between and behind their
+/// posts, for as long as the messages take at most. They complete all of it in the same way each time.
+void exchange(Sketch& s)
+{
+    const auto bytes = s.one_of<std::uint64_t>({100'000, 400'000, 1'000'000, 4'000'000});
+    const int most = std::max(1, static_cast<int>(bytes / 100'000) / s.one_of({1, 2, 4}));
+    const int distance = s.draw(1, s.ranks() - 1);
+    std::vector<int> partners{distance};
+    if (s.chance(2))
+        partners.push_back(s.ranks() - distance);
+    std::vector<std::vector<int>> requests(at(s.ranks()));
+    s.each([&](int r) {
+        s.compute(r, most);
+        for (const int d : partners)
+            requests[at(r)].push_back(s.irecv(r, (r + d) % s.ranks(), 9 + (d == distance ? 0 : 1)));
+        s.compute(r, most);
+        for (const int d : partners)
+            requests[at(r)].push_back(s.isend(r, (r + s.ranks() - d) % s.ranks(), 9 + (d == distance ? 0 : 1), bytes));
+        s.compute(r, most);
+    });
+    const bool at_once = !s.chance(3);
+    s.each([&](int r) {
+        if (at_once)
+            s.add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall, .requests = requests[at(r)]});
+        else
+            s.complete(r, requests[at(r)]);
+    });
+}
+
 }  // namespace critpath::oracle::blocks
