@@ -12,6 +12,8 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace critpath::archive
 {
@@ -72,6 +74,34 @@ std::string names_of_groups(std::uint32_t bits)
         }
     }
     return names;
+}
+
+std::string_view words_for(spool::Refusal why)
+{
+    const auto which = static_cast<std::size_t>(why);
+    return which < std::size(spool::refusal_names) ? spool::refusal_names[which] : "failed";
+}
+
+/// What was to be counted on the process and is not: that of its first thread, since later ones do as that does.
+std::string refused_events(const ThreadSpool& thread)
+{
+    std::vector<std::string> refused;
+    if (thread.samples) {
+        for (const spool::RefusedEvent& event : thread.samples->header().refused_events) {
+            if (event.name[0] != '\0') {
+                refused.push_back(fmt::format("{}={}", event.name, words_for(event.why)));
+            }
+        }
+    }
+    if (thread.calls) {
+        const spool::SpoolHeader& header = thread.calls->header();
+        for (std::size_t i = header.counter_count; i < spool::max_counters; ++i) {
+            if (header.counters[i][0] != '\0') {
+                refused.push_back(fmt::format("{}={}", header.counters[i], words_for(header.counter_refusal[i])));
+            }
+        }
+    }
+    return fmt::format("{}", fmt::join(refused, ","));
 }
 
 std::string call_graph_name(const spool::SampleFormat& sampling)
@@ -208,6 +238,9 @@ private:
                                        {"boot_id", clock_domain(header)},
                                        {"pid", std::to_string(header.pid)},
                                        {"command", fmt::format("{}", fmt::join(process_.command(), " "))}};
+        if (std::string refused = refused_events(process_.spool().threads.front()); !refused.empty()) {
+            summary_.process.properties["refused_events"] = std::move(refused);
+        }
         summary_.realtime = header.realtime + (summary_.begin - header.process_start);
         // From here on, times of the clock that all locations share.
         const otf2::ClockCorrection correction(process_.clocks());

@@ -116,6 +116,9 @@ std::optional<SpoolFile> SpoolFile::open(const std::string& path)
     for (auto& counter : header.counters) {
         terminate(counter);
     }
+    for (auto& event : header.refused_events) {
+        terminate(event.name);
+    }
     header.counter_count = std::min<std::uint32_t>(header.counter_count, spool::max_counters);
     return SpoolFile(std::move(*mapping), header);
 }

@@ -24,6 +24,33 @@
 namespace critpath::preload
 {
 
+namespace
+{
+
+constexpr int most_counters = spool::max_counters;
+constexpr std::size_t name_size = sizeof spool::SpoolHeader::counters[0];
+
+// Cut at their commas: no more than fit, as the launcher sees to.
+struct Names {
+    char text[most_counters][name_size];
+    int count;
+};
+
+Names split(const char* list)
+{
+    Names names = {};
+    while (*list != '\0' && names.count < most_counters) {
+        const std::size_t length = std::strcspn(list, ",");
+        if (length > 0) {
+            std::memcpy(names.text[names.count++], list, std::min(length, name_size - 1));
+        }
+        list += length + (list[length] == ',' ? 1 : 0);
+    }
+    return names;
+}
+
+}  // namespace
+
 #if CRITPATH_HAS_PAPI
 
 namespace
@@ -56,30 +83,9 @@ enum Refusal : int {
     used_by_application = -1003,
 };
 
-constexpr int most_counters = spool::max_counters;
-constexpr std::size_t name_size = sizeof spool::SpoolHeader::counters[0];
-
-// What was asked for, in order, cut at their commas: no more than fit, as the launcher sees to; and those that every
-// rank has.
-struct Names {
-    char text[most_counters][name_size];
-    int count;
-};
+// What was asked for, in order; and what every rank has of it.
 Names wanted = {};
 Names counted = {};
-
-Names split(const char* list)
-{
-    Names names = {};
-    while (*list != '\0' && names.count < most_counters) {
-        const std::size_t length = std::strcspn(list, ",");
-        if (length > 0) {
-            std::memcpy(names.text[names.count++], list, std::min(length, name_size - 1));
-        }
-        list += length + (list[length] == ',' ? 1 : 0);
-    }
-    return names;
-}
 
 unsigned long thread_id()
 {
@@ -210,6 +216,8 @@ const char* reason(int refusal)
     case PAPI_ENOSUPP:
     case PAPI_ECMP:  // of an unknown name on some machines
         return "PAPI does not know this event on this machine; papi_avail and papi_native_avail list what there is";
+    case PAPI_ECMP_DISABLED:
+        return "PAPI has found nothing on this machine that counts it";
     case PAPI_EPERM:
         return "the kernel does not permit it; lower /proc/sys/kernel/perf_event_paranoid to 2 or less";
     case PAPI_ECNFLCT:
@@ -228,6 +236,30 @@ void say_refused(const char* name, int refusal)
     } else {
         const char* text = papi.strerror != nullptr ? papi.strerror(refusal) : nullptr;
         say(line << (text != nullptr ? text : "PAPI refused") << "; try another event (recorded without it)");
+    }
+}
+
+spool::Refusal refusal_of(int error)
+{
+    switch (error) {
+    case counts:
+        return spool::Refusal::None;
+    case no_library:
+    case other_version:
+        return spool::Refusal::NoPapi;
+    case used_by_application:
+        return spool::Refusal::InUse;
+    case PAPI_ENOEVNT:
+    case PAPI_ENOSUPP:
+    case PAPI_ECMP:
+    case PAPI_ECMP_DISABLED:
+        return spool::Refusal::NotSupported;
+    case PAPI_EPERM:
+        return spool::Refusal::NotPermitted;
+    case PAPI_ECNFLCT:
+        return spool::Refusal::TooMany;
+    default:
+        return spool::Refusal::Failed;
     }
 }
 
@@ -261,6 +293,13 @@ void negotiate_counters(spool::SpoolHeader& header)
         }
     }
     header.counter_count = static_cast<std::uint32_t>(counted.count);
+    // Those that only other ranks were refused are missing here without a reason.
+    for (int i = 0, last = counted.count; i < wanted.count; ++i) {
+        if (mine[i] != counts) {
+            std::memcpy(header.counters[last], wanted.text[i], name_size);
+            header.counter_refusal[last++] = refusal_of(mine[i]);
+        }
+    }
 }
 
 void Counters::start()
@@ -313,9 +352,14 @@ void Counters::write(SpoolWriter& spool)
 
 #else
 
-void negotiate_counters(spool::SpoolHeader&)
+void negotiate_counters(spool::SpoolHeader& header)
 {
-    if (process.settings.counters[0] != '\0' && process.rank == 0) {
+    const Names wanted = split(process.settings.counters);
+    for (int i = 0; i < wanted.count; ++i) {
+        std::memcpy(header.counters[i], wanted.text[i], name_size);
+        header.counter_refusal[i] = spool::Refusal::NoPapi;
+    }
+    if (wanted.count > 0 && process.rank == 0) {
         say(Text() << "cpcollect: --counters: critpath was built without PAPI, nothing is counted; "
                    << "install libpapi-dev and rebuild");
     }

@@ -8,12 +8,60 @@
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/thread_timer.hpp"
 
+#include <cerrno>
 #include <cstring>
+
+#include <linux/perf_event.h>
 
 namespace critpath::sampling
 {
 namespace
 {
+
+spool::Refusal refusal_of(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return spool::Refusal::NotPermitted;
+    case ENOENT:
+    case ENODEV:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return spool::Refusal::NotSupported;
+    case EBUSY:
+    case EINVAL:
+        return spool::Refusal::TooMany;
+    case ENXIO:
+        return spool::Refusal::NotByTimers;
+    default:
+        return spool::Refusal::Failed;
+    }
+}
+
+/// Timers that stand in for perf_event count nothing because that was refused.
+int why_refused(const State& state, std::uint32_t name)
+{
+    const int error = state.choice.refused[name];
+    if (error == 0 && event_names[name].type == PERF_TYPE_HARDWARE &&
+        event_names[name].config == PERF_COUNT_HW_CPU_CYCLES) {
+        return state.choice.no_cycles;
+    }
+    return error == ENXIO && state.replaced != 0 ? state.replaced : error;
+}
+
+void add_refused_events(const State& state, spool::SpoolHeader& header)
+{
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < event_name_count && count < spool::max_events + 1; ++i) {
+        const int error = why_refused(state, i);
+        if (error != 0) {
+            spool::RefusedEvent& refused = header.refused_events[count++];
+            std::strncpy(refused.name, event_names[i].name, sizeof refused.name - 1);
+            refused.why = refusal_of(error);
+        }
+    }
+}
 
 spool::SpoolHeader& slot_header(State& state, const Slot& slot)
 {
@@ -25,6 +73,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     header.thread_start = slot.start;
     header.thread_end = slot.end;
     std::memcpy(header.thread_name, slot.name, sizeof header.thread_name);
+    add_refused_events(state, header);
     header.samples = {};
     header.samples.why_not = static_cast<std::uint32_t>(slot.why_not);
     if (slot.why_not == 0) {

@@ -438,10 +438,13 @@ int choose_event(std::uint32_t frequency, int clock_id, const Callers& callers, 
     const std::uint32_t most = most_precise(choice);
     for (std::uint32_t less = 0; less <= most; ++less) {
         choice.precise_ip = most - less;
-        if (try_event(choice) == 0 && delivers_samples(choice)) {
+        const int error = try_event(choice);
+        if (error == 0 && delivers_samples(choice)) {
             choice.period = uneven(nominal_frequency() / frequency);
+            choice.no_cycles = 0;
             return 0;
         }
+        choice.no_cycles = error != 0 ? error : ENODEV;
     }
     choice.name = "cpu-clock";
     choice.type = PERF_TYPE_SOFTWARE;

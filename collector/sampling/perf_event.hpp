@@ -48,6 +48,7 @@ struct EventChoice {
     std::uint32_t followers;
     std::uint32_t follower[spool::max_events];  // counted with it: places in event_names; the first one is page faults
     int refused[event_name_count];              // errno, where an event was asked for that cannot be counted
+    int no_cycles;                              // errno, where something else is sampled because cycles cannot be
 };
 
 struct PerfEvent {
@@ -109,7 +110,8 @@ std::uint64_t varied(std::uint64_t period, std::uint64_t random);
 std::uint64_t any_part(std::uint64_t period, std::uint64_t random);
 
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
-/// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
+/// really counted, else cpu-clock, and `no_cycles` says why. Returns 0 or the errno of perf_event_open; `choice` is
+/// usable in both cases.
 int choose_event(std::uint32_t frequency, int clock_id, const Callers& callers, EventChoice& choice);
 
 /// What is to be counted in the group of the event that was chosen: page faults, and those of `list` (names of

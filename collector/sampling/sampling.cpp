@@ -152,6 +152,7 @@ void choose_source(State& state)
     if (!asked_for) {
         error = choose_event(config.frequency, config.clock_id, config.callers, state.choice);
     }
+    const int no_cycles = asked_for ? 0 : state.choice.no_cycles;
     if (error != 0 && config.sampler != Sampler::Perf) {
         const int timer_error =
             choose_timer(config.frequency, config.clock_id, state.time_offset, config.callers, asked_for, state.choice);
@@ -161,6 +162,7 @@ void choose_source(State& state)
     if (error == 0) {
         choose_followers(config.events, state.choice);
     }
+    state.choice.no_cycles = no_cycles;
     state.refusal = error;
 }
 

@@ -41,7 +41,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 16;
+inline constexpr std::uint32_t version = 17;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t thread_name_size = 16;
 inline constexpr std::size_t max_counters = 7;
@@ -459,6 +459,28 @@ struct SkippedRecord {
 static_assert(sizeof(SkippedRecord) == 64);
 
 /// First page of every spool file; written when the file is made, the fields below the line when it is closed.
+/// Why something was not counted on a process, although it was to be.
+enum class Refusal : std::uint8_t {
+    None,
+    NotSupported,  // this machine does not have it, or has it and it never counts
+    NotPermitted,
+    TooMany,      // it cannot be counted together with those before it
+    NotByTimers,  // the samples are those of timers, as the user asked
+    NoPapi,       // the library is missing, or of another version
+    InUse,        // the application uses PAPI itself
+    Failed,       // for any other reason
+};
+
+/// As Refusal, for people: critpath.refused_events.
+inline constexpr const char* refusal_names[] = {
+    "",        "not supported",       "not permitted", "too many at once", "not with timers",
+    "no PAPI", "used by application", "failed"};
+
+struct RefusedEvent {
+    char name[23];  // empty behind the last
+    Refusal why;
+};
+
 struct SpoolHeader {
     std::uint64_t magic;
     std::uint32_t version;
@@ -477,7 +499,7 @@ struct SpoolHeader {
     std::int64_t time_offset;         // ns that a time namespace adds to the kernel's own clock (time_namespaces(7))
     std::uint32_t counter_count;      // of a CountersRecord
     std::uint32_t left_out;           // bit g: calls of functions::Group(g) are not recorded, as the user asked
-    char counters[max_counters][48];  // their names
+    char counters[max_counters][48];  // their names, then those that were asked for and refused
     std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close
     std::uint64_t records;               // written records; 0 while open. Readers go on until Empty
@@ -487,6 +509,9 @@ struct SpoolHeader {
     char thread_name[thread_name_size];  // as the kernel has it (pthread_setname_np), terminated; empty: not known
     // ---- whenever the stage was drained
     std::uint64_t first_record;  // of the stage, in the thread's recording: those before it are in frames
+    // ---- from the beginning on
+    Refusal counter_refusal[max_counters];        // of `counters`, on this process
+    RefusedEvent refused_events[max_events + 1];  // of samples, with the one to sample first; of a .samples file
 };
 static_assert(sizeof(SpoolHeader) <= header_size);
 

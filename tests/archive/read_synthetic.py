@@ -547,6 +547,8 @@ def check_properties(trace):
         by_process.setdefault(p.location_group.name, {})[p.name] = p.value
     wanted = {"critpath.host": "testhost", "critpath.boot_id": "boot", "critpath.pid": "4002", "critpath.command": "./app -n 5"}
     expect(by_process["MPI Rank 2"], wanted, "properties of rank 2")
+    refused = by_process["MPI Rank 1"].get("critpath.refused_events")
+    expect(refused, "cycles=not supported,perf::X:u=1=not permitted", "what rank 1 was refused")
 
 
 def check_silent(otf2_print, anchor):

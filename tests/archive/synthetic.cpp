@@ -327,6 +327,8 @@ void write_main_thread(const std::string& base, int rank)
         header.counter_count = 2;
         std::strcpy(header.counters[0], "PAPI_TOT_INS");
         std::strcpy(header.counters[1], "PAPI_TOT_CYC");
+        std::strcpy(header.counters[2], "perf::X:u=1");
+        header.counter_refusal[2] = spool::Refusal::NotPermitted;
     }
     out.write(base + ".0.calls", header);
 }
@@ -378,6 +380,10 @@ void write_samples(const std::string& base, int rank)
     spool::SpoolHeader header = sampled(rank, 0);
     header.lost = 5;
     header.samples.page_faults = rank == 2 ? 9 : 0;
+    if (rank == 1) {
+        std::strcpy(header.refused_events[0].name, "cycles");
+        header.refused_events[0].why = spool::Refusal::NotSupported;
+    }
     out.write(base + ".0.samples", header);
 }
 
