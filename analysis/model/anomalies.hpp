@@ -29,6 +29,7 @@ struct Anomalies {
     std::uint64_t unseen_unloads = 0;  // libraries that were unloaded, nobody knows when
     std::uint64_t replaced_files = 0;  // binaries whose names are not known, because their files changed since they ran
     std::uint64_t stopped_timers = 0;  // threads whose samples end before they do
+    std::uint64_t no_run_delay = 0;    // threads whose waits for a processor the kernel does not count
     // In which threads were not sampled, because they switched too often:
     std::uint64_t wait_respite_ns = 0;  // while they waited in MPI,
     std::uint64_t respite_ns = 0;       // and elsewhere
@@ -57,6 +58,7 @@ inline constexpr std::array anomaly_counts = {
     AnomalyCount{"unseen_unloads", &Anomalies::unseen_unloads},
     AnomalyCount{"replaced_files", &Anomalies::replaced_files},
     AnomalyCount{"stopped_timers", &Anomalies::stopped_timers},
+    AnomalyCount{"no_run_delay", &Anomalies::no_run_delay},
     AnomalyCount{"wait_respite_ns", &Anomalies::wait_respite_ns},
     AnomalyCount{"respite_ns", &Anomalies::respite_ns},
 };

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace critpath::model
@@ -96,8 +97,9 @@ struct Definitions {
     std::vector<std::string> counted;  // events that samples count, e.g. "instructions"
     std::string precise_ip;            // of samples of a hardware event: perf_event_attr::precise_ip; empty: not said
     std::string left_out;  // groups of MPI functions that were not to be recorded ("p2p,io"); empty: none, or not said
-    std::string call_graph;    // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
-    std::string command;       // of the application
+    std::string call_graph;  // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
+    std::string command;     // of the application
+    std::map<std::pair<std::string, std::string>, std::int64_t> refused_events;  // name and reason -> processes
     std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
     std::string inconsistent;  // about which communicators the ranks disagree; empty: none
 

@@ -13,6 +13,9 @@
 #include "replayer/clocks/clocks.hpp"
 #include "replayer/order.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -180,6 +183,13 @@ void add_properties(const Replay& replay, model::Profile& profile)
     }
     if (!definitions.precise_ip.empty()) {
         profile.properties["precise_ip"] = definitions.precise_ip;
+    }
+    if (!definitions.refused_events.empty()) {
+        std::vector<std::string> refused;
+        for (const auto& [event, processes] : definitions.refused_events) {
+            refused.push_back(fmt::format("{}={}={}", event.first, event.second, processes));
+        }
+        profile.properties["refused_events"] = fmt::format("{}", fmt::join(refused, ","));
     }
     profile.properties["command"] = definitions.command;
 }

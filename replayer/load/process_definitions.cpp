@@ -6,6 +6,7 @@
 #include "replayer/load/definition_step.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -193,6 +194,8 @@ private:
                 definitions_.processes[process->second.value].node = value;
             } else if (name == "critpath.boot_id") {
                 domain[process->second.value] = value;
+            } else if (name == "critpath.refused_events") {
+                add_refused_events(value);
             } else if (name == "critpath.command" && definitions_.command.empty()) {
                 definitions_.command = value;
             }
@@ -209,6 +212,18 @@ private:
             auto& process = definitions_.processes[p];
             const auto next = NodeId{static_cast<std::uint32_t>(domains.size())};
             process.clock_domain = domains.emplace(domain[p].empty() ? process.node : domain[p], next).first->second;
+        }
+    }
+
+    /// `list`: <name>=<reason>, with commas between them. A name may have a `=` of its own.
+    void add_refused_events(const std::string& list)
+    {
+        std::istringstream words(list);
+        for (std::string word; std::getline(words, word, ',');) {
+            const std::size_t equals = word.rfind('=');
+            if (equals != std::string::npos) {
+                ++definitions_.refused_events[{word.substr(0, equals), word.substr(equals + 1)}];
+            }
         }
     }
 

@@ -221,6 +221,21 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     EXPECT_EQ(replay.definitions.locations[0].name, "rank 0 (solver)");
 }
 
+TEST_F(Load, WhatWasRefusedIsCountedByRank)
+{
+    const auto& replay = load(3, [](TinyTrace& t) {
+        for (const std::uint32_t rank : {0U, 1U, 2U})
+            t.thread(rank).enter(10, "MPI_Barrier").leave(20, "MPI_Barrier");
+        t.process_property(0, "critpath.refused_events", "cycles=not supported,perf::X:u=1=not permitted");
+        t.process_property(2, "critpath.refused_events", "cycles=not supported,,odd,");
+        t.location_property(1, "critpath.no_run_delay", std::uint64_t{1});
+    });
+    EXPECT_THAT(replay.definitions.refused_events,
+                ElementsAre(std::pair(std::pair("cycles", "not supported"), 2),
+                            std::pair(std::pair("perf::X:u=1", "not permitted"), 1)));
+    EXPECT_EQ(replay.processes[1].anomalies.no_run_delay, 1);
+}
+
 TEST_F(Load, FlushEndsBeforeWhatIsRecordedNext)
 {
     const auto& replay = load(1, [](TinyTrace& t) {
