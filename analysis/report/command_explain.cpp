@@ -15,6 +15,7 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/refused.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/unnamed_note.hpp"
 #include "formats/result/segments.hpp"
@@ -37,15 +38,11 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
     const bool any_compared =
         std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
     if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.untold && e.untold->by_nothing; }))
-        document.notes.emplace_back("Which of instructions, cycles per instruction and frequency it is cannot be told "
-                                    "where nothing counts them: sample cycles, which count instructions and cache "
-                                    "misses, too, or record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
+        document.notes.push_back(uncounted_note(profile));
     if (std::ranges::any_of(explanations, [](const Explanation& e) {
             return e.has_slow_instructions() && e.stretch->cache_misses_ns == 0;
         }))
-        document.notes.emplace_back(
-            "Whether slow instructions miss caches is not known: record with --events "
-            "instructions,cache-misses,branch-misses, long enough for 20 samples at the place.");
+        document.notes.push_back(unknown_misses_note(profile));
     if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.losses().not_sampled_ns > 0; }))
         if (std::string note = lost_samples_note(profile); !note.empty())
             document.notes.push_back(std::move(note));
@@ -116,6 +113,7 @@ Document run_explain(const Request& request)
         {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
         {"measurement_path_seconds", "", Seconds{beside.measurement_ns}},
         {"led_by_doubt_percent", "", Share{part(fact(profile, "led_by_doubt_ns"), path_ns)}},
+        {"refused_events", "", refused_text(profile)},
     };
     constexpr double much_doubt = 0.1;  // so that what is advised may be of no use
     std::string doubt = doubt_note(profile, request.trace_name);
@@ -136,6 +134,8 @@ Document run_explain(const Request& request)
         document.notes.push_back(std::move(rest));
     if (std::optional<std::string> note = blocked_note(profile))
         document.notes.push_back(std::move(*note));
+    if (std::string note = no_run_delay_note(profile); !note.empty())
+        document.notes.push_back(std::move(note));
     std::ranges::move(unnamed_notes(profile), std::back_inserter(document.notes));
     add_missing(profile, explanations, document);
     if (!doubt.empty())

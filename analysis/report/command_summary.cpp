@@ -11,6 +11,7 @@
 #include "analysis/report/left_out.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/refused.hpp"
 #include "analysis/report/sampling_cost.hpp"
 #include "analysis/report/text.hpp"
 
@@ -134,6 +135,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"call_graph", "", property(profile, "call_graph")},
         {"precise_ip", "", property(profile, "precise_ip")},
         {"not_recorded", "", property(profile, "left_out")},
+        {"refused_events", "", refused_text(profile)},
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",
@@ -159,6 +161,8 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     }
     if (has_samples(profile) && !knows_time_off_processor(profile))
         result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
+    if (const std::string refused = refused_text(profile); !refused.empty())
+        result.push_back({"", "Refused", refused, Fit::Middle});
     for (const Field& field : sampling_cost_fields(profile))
         result.push_back(field);
     for (const Field& field : thread_fields(profile))
@@ -295,6 +299,8 @@ Document run_summary(const Request& request)
     }
     if (const std::string note = unsampled_note(profile, hotspots); !note.empty())
         document.notes.push_back(note);
+    if (std::string note = no_run_delay_note(profile); !note.empty())
+        document.notes.push_back(std::move(note));
     if (std::optional<std::string> note = sampling_cost_note(profile))
         document.notes.push_back(std::move(*note));
     for (const std::string& note : clock_notes(profile))

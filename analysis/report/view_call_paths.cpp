@@ -13,6 +13,7 @@
 #include "analysis/report/made_code_note.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/recursion.hpp"
+#include "analysis/report/refused.hpp"
 #include "analysis/report/shown_tree.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/unnamed_note.hpp"
@@ -247,6 +248,8 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
         document.notes.push_back(std::move(note));
     if (const std::string unsampled = unsampled_note(request.profile, hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
+    if (std::string note = no_run_delay_note(request.profile); !note.empty())
+        document.notes.push_back(std::move(note));
     std::ranges::copy(caller_notes(hotspots, request.profile, request.selection), std::back_inserter(document.notes));
 }
 

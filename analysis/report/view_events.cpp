@@ -8,6 +8,7 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/refused.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
@@ -47,6 +48,11 @@ std::uint32_t wanted_event(const model::Profile& profile, const std::string& nam
 {
     if (const auto event = find_event(profile, name))
         return *event;
+    const std::string refused = refusal_of(profile, name);
+    if (!refused.empty())
+        fail(ExitCode::Usage, "--event {}: it was refused when the run was recorded ({}); {}", name, refused,
+             profile.events.empty() ? "the trace has no other"
+                                    : fmt::format("the trace has {}", fmt::join(profile.events, ", ")));
     if (profile.events.empty())
         fail(ExitCode::Usage, "--event {}: the trace has no events; record it with samples: cpcollect --events LIST",
              name);

@@ -15,6 +15,7 @@
 #include "analysis/report/made_code_note.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/refused.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/unnamed_note.hpp"
 
@@ -227,6 +228,8 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
                       std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));
+    if (std::string note = no_run_delay_note(request.profile); !note.empty())
+        document.notes.push_back(std::move(note));
     if (std::string note = ranks_note(request.profile, request.selection); !note.empty())
         document.notes.push_back(std::move(note));
     if (request.window) {

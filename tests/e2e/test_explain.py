@@ -264,6 +264,28 @@ class Explain(harness.Case):
                            json.loads(self.report("hotspots", "--by", "thread", "--format", "json"))["threads"]}
                 self.assertGreater(threads["rank 1 thread 1"]["path_seconds"], 0.9 * least * steps, threads)
 
+    def test_counters_that_the_machine_refused(self):
+        """Who has no hardware counters is not told to record with them. Whether there are any, the recording says: by what it
+        samples, and of each event that was asked for."""
+        for options, asked in ((("--events", "instructions"), "cycles"), (("--sampler", "timer"), None)):
+            with self.subTest(options):
+                self.setUp()
+                result = self.record(2, harness.workload("uneven"), "sometimes", "10", options=options)
+                if "cpcollect: no samples" in result.err:
+                    self.skipTest("nothing is sampled on this machine")
+                self.replay(1)
+                refused = json.loads(self.report("summary", "--format", "json"))["refused_events"]
+                self.assertEqual(json.loads(self.report("explain", "--format", "json"))["refused_events"], refused)
+                samples_cycles = json.loads(self.report("summary", "--format", "json"))["event"] == "cycles"
+                said = " ".join(self.report("explain").split())
+                if asked is None or samples_cycles:
+                    self.assertNotIn("cycles", refused)
+                    self.assertNotIn("counters were refused", said)
+                    continue
+                self.assertRegex(refused, r"^(cycles, instructions: not (supported|permitted)|.*cycles: )")
+                self.assertRegex(said, r"counters were refused on this machine \(cycles: not (supported|permitted)\)")
+                self.assertNotIn("--counters", said)
+
 
 if __name__ == "__main__":
     harness.main()

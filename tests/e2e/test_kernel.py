@@ -202,6 +202,7 @@ class Kernel(harness.Case):
         unknown = harness.run(harness.tool("cpreport"), "hotspots", "--event", "instructions", self.trace)
         if "cpcollect: event instructions: " in result.err:
             self.assert_message(unknown, 2, "page-faults, minor-faults, task-clock")
+            self.assertIn("refused when the run was recorded", unknown.err)
         else:
             self.assertGreater(counts("instructions"), 0)
 
