@@ -112,6 +112,29 @@ TEST_F(ExplainCallers, NamesFunctionsThatAnInterpreterRuns)
                           "py::run:/src/run.py) and py::run:/src/run.py (10 %)."));
 }
 
+/// MPI is called by a function of Python that computes itself: it is named, not what runs it.
+TEST_F(ExplainCallers, NamesTheFunctionThatAnInterpreterRunsAsThePlace)
+{
+    const model::Row run = sampled("py::run:/src/run.py", "[jit]"), solve = sampled("py::solve:/src/run.py", "[jit]");
+    const model::Row interpreter = sampled("_PyEval_EvalFrameDefault", "/lib/libpython.so");
+    const std::vector<model::Row> around = {sampled("main"), interpreter, run, interpreter, solve, interpreter};
+    const auto called = [&](const model::Row& function) {
+        std::vector<model::Row> path = around;
+        path.push_back(sampled("call_mpi", "/lib/mpi4py.so"));
+        path.push_back(function);
+        add_code(profile_, path, {});
+        return model::CallPathId{static_cast<std::uint32_t>(profile_.call_paths.size() - 1)};
+    };
+    profile_.stretches[0].before = called(profile_.rows[3]);
+    profile_.stretches[0].after = called(profile_.rows[4]);
+    for (const model::CallPathId call : {profile_.stretches[0].before, profile_.stretches[0].after})
+        profile_.call_paths[profile_.call_paths[call.value].parent.value].site = call.value;
+    EXPECT_EQ(explain(profile_, 0).innermost_caller, "py::solve:/src/run.py");
+    EXPECT_EQ(explain(profile_, 0).caller,
+              "... > _PyEval_EvalFrameDefault > py::run:/src/run.py > py::solve:/src/run.py");
+    EXPECT_THAT(sentence(profile_), HasSubstr("from call_mpi > MPI_Waitall to call_mpi > MPI_Allreduce in"));
+}
+
 /// Whoever calls MPI in a library, as PETSc does: what the program itself has is its own.
 TEST_F(ExplainCallers, NamesNoneForTheProgramItself)
 {

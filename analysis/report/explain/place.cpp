@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,19 +84,47 @@ struct Emphasis {
     std::map<CallPathId, std::string> functions;  // however far from the call, as they read
 };
 
+/// By index into `way`: whether the function is one by which an interpreter runs a function that was made while the
+/// program ran (`py::solve:/src/run.py` of Python). To who wrote that one, it is a part of it. An interpreter is a
+/// binary that calls such functions and is called by them.
+std::vector<bool> interpreters_of(const model::Profile& profile, const std::vector<CallPathId>& way)
+{
+    const auto module = [&](std::size_t i) { return std::string_view(profile.row(way[i]).module); };
+    const auto is_made = [&](std::size_t i) { return module(i) == made_code; };
+    std::set<std::string_view> callers, called;
+    for (std::size_t i = 1; i < way.size(); ++i) {
+        if (is_made(i) && !is_made(i - 1))
+            callers.insert(module(i - 1));
+        if (is_made(i - 1) && !is_made(i))
+            called.insert(module(i));
+    }
+    std::vector<bool> result(way.size(), false);
+    bool is_below_made = false;
+    for (std::size_t i = 0; i < way.size(); ++i) {
+        result[i] = is_below_made && callers.contains(module(i)) && called.contains(module(i));
+        is_below_made = is_below_made || is_made(i);
+    }
+    return result;
+}
+
 /// The last few of them, and those that must not be left out.
 std::string names(const model::Profile& profile, const std::vector<CallPathId>& way, std::size_t from, std::size_t end,
                   const Emphasis& emphasis)
 {
+    const std::vector<bool> is_interpreters = interpreters_of(profile, way);
+    std::vector<CallPathId> functions;
+    for (; from < end; ++from)
+        if (!is_interpreters[from] || emphasis.functions.contains(way[from]))
+            functions.push_back(way[from]);
     std::vector<std::string> words;
-    const std::size_t innermost = end - std::min(end - from, most_callers);
+    const std::size_t innermost = functions.size() - std::min(functions.size(), most_callers);
     bool is_left_out = false;
-    for (; from < end; ++from) {
-        const auto emphasized = emphasis.functions.find(way[from]);
-        const bool is_named = from >= innermost || emphasized != emphasis.functions.end();
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+        const auto emphasized = emphasis.functions.find(functions[i]);
+        const bool is_named = i >= innermost || emphasized != emphasis.functions.end();
         if (is_named)
             words.push_back(emphasized != emphasis.functions.end() ? emphasized->second
-                                                                   : short_name(profile, way[from]));
+                                                                   : short_name(profile, functions[i]));
         else if (!is_left_out)
             words.emplace_back("...");
         is_left_out = !is_named;
@@ -291,8 +320,12 @@ CallNames call_names(const model::Profile& profile, const Ways& ways)
     const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
         return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
     };
+    const std::vector<bool> is_interpreters = interpreters_of(profile, ways.before);
+    std::size_t common = ways.common;
+    while (common > 0 && is_interpreters[common - 1])
+        --common;
     return {ways.before.empty() ? "start" : last(ways.before, ways.before.size()), last(ways.after, ways.after.size()),
-            last(ways.before, ways.common)};
+            last(ways.before, common)};
 }
 
 }  // namespace
