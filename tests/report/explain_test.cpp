@@ -229,7 +229,7 @@ TEST(Explain, WhereAllRanksLoseTheSameThereIsARemedy)
     p.stretches[0].own_preempted_ns = 600 * ms;
     EXPECT_THAT(sentence(p),
                 HasSubstr("Only what makes all ranks faster makes this faster: find out who else uses their "
-                          "processors: more threads"));
+                          "processors: more ranks or threads"));
     p.stretches[0].own_preempted_ns = 0;
     p.stretches[0].own_blocked_ns = 600 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("makes this faster: find out what they wait for outside of MPI"));
@@ -503,7 +503,7 @@ TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
                                        "move work from there to the others; or, if it is no more work, look at its "
                                        "memory accesses and at what slows its processor down. "
                                        "Besides, it lacks a processor for most of that time: find out who else uses "
-                                       "its processor: more threads"));
+                                       "its processor: more ranks or threads"));
     s.slow_ranks = 3;
     EXPECT_THAT(sentence(p), HasSubstr("Besides, it lacks a processor for most of that time: find out who else uses "
                                        "the processors of the slow ones"));

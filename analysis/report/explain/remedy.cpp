@@ -96,8 +96,9 @@ Remedy remedy_without_faults(Factor cause, const Explanation& e)
         {"move work from there to the others; or, if it is no more work, look at its memory accesses and at what "
          "slows its processor down",
          "move work from the others to these, or make faster what all do"},
-        {"find out who else uses its processor: more threads than processors, other programs",
-         "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
+        {"find out who else uses its processor: more ranks or threads than processors, other programs",
+         "find out who else uses the processors of the slow ones: more ranks or threads than processors, other "
+         "programs"},
         {fmt::format("find out what it waits for {}", waited_for(e)),
          fmt::format("find out what the slow ones wait for {}", waited_for(e))},
         {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",

@@ -90,7 +90,8 @@ std::string remedy_for_all(const Explanation& e)
     if (!loss)
         return "";
     if (loss->cause == Factor::Preempted)
-        return advice(e, ": ", "find out who else uses their processors: more threads than processors, other programs");
+        return advice(e, ": ",
+                      "find out who else uses their processors: more ranks or threads than processors, other programs");
     if (loss->cause == Factor::Blocked)
         return advice(e, ": ", fmt::format("find out what they wait for {}", waited_for(e)));
     return advice(e, ": ", remedy_of(Factor::Threads, e).one);
