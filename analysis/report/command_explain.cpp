@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain/beside.hpp"
+#include "analysis/report/explain/comparison_words.hpp"
 #include "analysis/report/explain/explain.hpp"
 #include "analysis/report/explain/sites.hpp"
 #include "analysis/report/explain/table.hpp"
@@ -37,7 +38,7 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
 {
     const bool any_compared =
         std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
-    if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.untold && e.untold->by_nothing; }))
+    if (std::ranges::any_of(explanations, [](const Explanation& e) { return is_missed(e) && e.untold->by_nothing; }))
         document.notes.push_back(uncounted_note(profile));
     if (std::ranges::any_of(explanations, [](const Explanation& e) {
             return e.has_slow_instructions() && e.stretch->cache_misses_ns == 0;

@@ -26,14 +26,9 @@ constexpr double nothing_from = 99;          // of the time of the peers: what t
 constexpr std::uint64_t most_times = 1000;   // of next to nothing, more of them would say no more
 constexpr double without_peers_from = 0.01;  // of the stretch: that has no peers
 
-/// Where it takes longer on the processor, and nobody can tell by what.
 std::string untold_in_words(const Explanation& e)
 {
-    const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
-                                  e.parts[static_cast<std::size_t>(Factor::AllCycles)],
-                                  e.parts[static_cast<std::size_t>(Factor::Processor)]});
-    if (!e.untold || e.untold->by_nothing || e.cause == Factor::Threads || e.excess <= balanced_within ||
-        part < least_part)
+    if (!is_missed(e) || e.untold->by_nothing)
         return "";
     return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
 }
@@ -149,6 +144,14 @@ std::string subject(const Explanation& e)
 }
 
 }  // namespace
+
+bool is_missed(const Explanation& e)
+{
+    const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
+                                  e.parts[static_cast<std::size_t>(Factor::AllCycles)],
+                                  e.parts[static_cast<std::size_t>(Factor::Processor)]});
+    return e.untold && e.cause != Factor::Threads && e.excess > balanced_within && part >= least_part;
+}
 
 std::string comparison_in_words(const Explanation& e)
 {
