@@ -214,7 +214,7 @@ TEST(Explain, WhatIsSaidOfARankIsItsOwnReason)
                 HasSubstr("It takes 100 % longer than on its peers (geometric mean), but not by the same on all ranks. "
                           "Rank 3 takes 82 % longer than its peers: +82 % by more of its time blocked. Rank 1 takes "
                           "114 % longer than its peers: +150 % by more time on the processor, -36 % by less of its "
-                          "time blocked."));
+                          "time blocked. On the path, all ranks together were blocked for 180 ms of the 1.000 s."));
     EXPECT_THAT(sentence(p),
                 HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %): find out what it waits for outside "
                           "of MPI: files, locks, memory, or a stop (SIGSTOP, a debugger). Rank 1 has 64 % of the "

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace critpath::report
 {
 
@@ -43,16 +45,20 @@ std::string losses_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     const Losses losses = e.losses();
+    // Behind what is said of one rank, "it" would be that one.
+    const std::string_view who = e.named ? "On the path, all ranks together" : "It";
+    const std::string whole = e.named ? fmt::format("the {}", duration_text(s.path_ns)) : "that";
     std::string words;
     if (part(losses.preempted_ns, s.path_ns) >= off_from)
-        words += fmt::format(" It lacked a processor for {} of that.", duration_text(losses.preempted_ns));
+        words += fmt::format(" {} lacked a processor for {} of {}.", who, duration_text(losses.preempted_ns), whole);
     const std::string threads = threads_in_words(e);
     words += threads;
     if (part(losses.blocked_ns, s.path_ns) >= off_from)
-        words += fmt::format(" It was blocked {}for {} of that{}.", threads.empty() ? "" : "otherwise ",
-                             duration_text(losses.blocked_ns), blocked_in_words(e));
+        words += fmt::format(" {} {} blocked {}for {} of {}{}.", who, e.named ? "were" : "was",
+                             threads.empty() ? "" : "otherwise ", duration_text(losses.blocked_ns), whole,
+                             blocked_in_words(e));
     if (const double share = part(losses.measurement_ns, s.path_ns); share >= measurement_from)
-        words += fmt::format(" Recording took {} of that ({}){}.", duration_text(losses.measurement_ns),
+        words += fmt::format(" Recording took {} of {} ({}){}.", duration_text(losses.measurement_ns), whole,
                              whole_percent(share),
                              e.is_mostly_measurement() ? ": little of it is work of the application" : "");
     if (losses.not_sampled_ns > 0)
