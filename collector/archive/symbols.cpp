@@ -37,6 +37,10 @@ void SymbolTable::read(const std::string& path)
     read_segments();
     if (unwind_header_ != 0) {
         unwind_ = UnwindTable(file_.bytes(), segments_, unwind_header_);
+        const Elf64_Ehdr* header = elf64_getehdr(file_.elf());
+        if (header != nullptr && header->e_machine == EM_X86_64) {
+            moved_.emplace(unwind_, file_.bytes(), code_);
+        }
     }
     read_symbols(path);
     symbols_.finish(binary::is_of_program(path));
@@ -68,6 +72,9 @@ void SymbolTable::read_segments()
     for (std::size_t i = 0; headers != nullptr && i < count; ++i) {
         if (headers[i].p_type == PT_LOAD) {
             segments_.push_back({headers[i].p_vaddr, headers[i].p_offset, headers[i].p_filesz});
+            if ((headers[i].p_flags & PF_X) != 0) {
+                code_.push_back(segments_.back());
+            }
         } else if (headers[i].p_type == PT_GNU_EH_FRAME) {
             unwind_header_ = headers[i].p_vaddr;
         }
@@ -77,6 +84,19 @@ void SymbolTable::read_segments()
 FoundFunction SymbolTable::found(const binary::FunctionSymbol& symbol) const
 {
     return {symbol.start, std::string(binary::FunctionSymbols::name_of(symbol)), true, symbols_.mark_of(symbol)};
+}
+
+/// Of a part that was moved away from a function, with the name of that: as with symbols.
+FoundFunction SymbolTable::found_without_symbol(std::uint64_t start) const
+{
+    const std::uint64_t function = (moved_ ? moved_->function_of(start) : std::nullopt).value_or(start);
+    const binary::FunctionSymbol* symbol = function != start ? symbols_.find(function) : nullptr;
+    if (symbol != nullptr && symbol->start == function) {
+        FoundFunction result = found(*symbol);
+        result.start = start;
+        return result;
+    }
+    return {start, fmt::format("{}+{:#x}", base_name_, function), false};
 }
 
 std::optional<std::uint64_t> SymbolTable::address_of(std::uint64_t offset) const
@@ -104,7 +124,7 @@ std::optional<FoundFunction> SymbolTable::find(std::uint64_t address) const
         return found(*symbol);
     }
     if (frame) {
-        return FoundFunction{frame->start, fmt::format("{}+{:#x}", base_name_, frame->start), false};
+        return found_without_symbol(frame->start);
     }
     return std::nullopt;
 }

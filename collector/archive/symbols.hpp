@@ -5,6 +5,7 @@
 // dynamic symbols, or, where none of them covers an address, from the unwind information.
 #pragma once
 
+#include "collector/archive/moved_parts.hpp"
 #include "collector/archive/unwind_table.hpp"
 #include "formats/binary/elf_file.hpp"
 #include "formats/binary/function_symbols.hpp"
@@ -53,17 +54,19 @@ private:
     void read_segments();
     void read_symbols(const std::string& path);
     [[nodiscard]] FoundFunction found(const binary::FunctionSymbol& symbol) const;
+    [[nodiscard]] FoundFunction found_without_symbol(std::uint64_t start) const;
 
     std::string base_name_;
     binary::ElfFile file_;
     std::string identity_;
     std::unique_ptr<binary::ElfFile> debug_file_;
     std::unique_ptr<binary::ElfFile> embedded_;  // instead
-    std::vector<Segment> segments_;
+    std::vector<Segment> segments_, code_;
     binary::FunctionSymbols symbols_;
     binary::PltStubs stubs_;
     std::uint64_t unwind_header_ = 0;
     UnwindTable unwind_;
+    std::optional<MovedParts> moved_;  // of x86-64
 };
 
 }  // namespace critpath::archive

@@ -77,6 +77,7 @@ public:
     }
 
     [[nodiscard]] bool ok() const { return ok_; }
+    [[nodiscard]] std::span<const std::byte> rest() const { return rest_; }
 
 private:
     std::span<const std::byte> rest_;
@@ -109,7 +110,7 @@ UnwindTable::UnwindTable(std::span<const std::byte> file, std::span<const Segmen
     }
 }
 
-std::optional<AddressRange> UnwindTable::find(std::uint64_t address) const
+std::optional<UnwindTable::Entry> UnwindTable::entry_before(std::uint64_t address) const
 {
     const auto relative = static_cast<std::int64_t>(address - header_address_);
     std::size_t low = 0;
@@ -122,16 +123,60 @@ std::optional<AddressRange> UnwindTable::find(std::uint64_t address) const
             high = middle;
         }
     }
-    if (low == 0) {
+    return low == 0 ? std::nullopt : std::optional(entry(low - 1));
+}
+
+std::optional<AddressRange> UnwindTable::find(std::uint64_t address) const
+{
+    const std::optional<Entry> found = entry_before(address);
+    if (!found) {
         return std::nullopt;
     }
-    const Entry found = entry(low - 1);
-    const std::uint64_t start = header_address_ + static_cast<std::int64_t>(found.start);
-    const auto length = length_of(header_address_ + static_cast<std::int64_t>(found.frame));
-    if (!length || address >= start + *length) {
+    const std::uint64_t start = address_of(found->start);
+    const auto description = description_at(address_of(found->frame));
+    if (!description || address >= start + description->length) {
         return std::nullopt;
     }
-    return AddressRange{start, start + *length};
+    return AddressRange{start, start + description->length};
+}
+
+namespace
+{
+
+// Before its first instruction, a function that is called has pushed and saved nothing.
+bool has_frame_at_once(std::span<const std::byte> instructions)
+{
+    constexpr std::uint8_t nop = 0x00, def_cfa = 0x0c, def_cfa_offset = 0x0e, offset = 0x80, offset_mask = 0xc0;
+    for (const std::byte byte : instructions) {
+        const auto code = std::to_integer<std::uint8_t>(byte);
+        if (code != nop) {
+            return (code >= def_cfa && code <= def_cfa_offset) || (code & offset_mask) == offset;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+bool UnwindTable::begins_in_frame(std::uint64_t start) const
+{
+    const std::optional<Entry> found = entry_before(start);
+    const auto description = found ? description_at(address_of(found->frame)) : std::nullopt;
+    return description && address_of(found->start) == start && has_frame_at_once(description->instructions);
+}
+
+std::vector<AddressRange> UnwindTable::all_in_frames() const
+{
+    std::vector<AddressRange> all;
+    for (std::size_t i = 0; i < count_; ++i) {
+        const Entry function = entry(i);
+        const auto description = description_at(address_of(function.frame));
+        if (description && has_frame_at_once(description->instructions)) {
+            const std::uint64_t start = address_of(function.start);
+            all.push_back({start, start + description->length});
+        }
+    }
+    return all;
 }
 
 std::span<const std::byte> UnwindTable::bytes_at(std::uint64_t address) const
@@ -156,28 +201,39 @@ UnwindTable::Entry UnwindTable::entry(std::size_t index) const
     return result;
 }
 
-std::optional<std::uint64_t> UnwindTable::length_of(std::uint64_t frame_address) const
+std::optional<UnwindTable::Description> UnwindTable::description_at(std::uint64_t frame_address) const
 {
-    Reader reader(bytes_at(frame_address));
-    std::uint64_t id_address = frame_address + sizeof(std::uint32_t);
-    if (reader.take<std::uint32_t>() == 0xffffffffU) {  // 64-bit length
-        reader.take<std::uint64_t>();
-        id_address += sizeof(std::uint64_t);
+    const std::span<const std::byte> bytes = bytes_at(frame_address);
+    Reader reader(bytes);
+    std::uint64_t id_at = sizeof(std::uint32_t);
+    std::uint64_t size = reader.take<std::uint32_t>();
+    if (size == 0xffffffffU) {  // 64-bit length
+        size = reader.take<std::uint64_t>();
+        id_at += sizeof(std::uint64_t);
     }
     const auto distance = reader.take<std::uint32_t>();  // back to the common information entry; 0 in one itself
     if (!reader.ok() || distance == 0) {
         return std::nullopt;
     }
-    const auto encoding = pointer_encoding(id_address - distance);
+    const auto encoding = encoding_of(frame_address + id_at - distance);
     if (!encoding) {
         return std::nullopt;
     }
-    reader.encoded(*encoding);  // start
-    const std::uint64_t length = reader.encoded(*encoding & format_mask);
-    return reader.ok() ? std::optional(length) : std::nullopt;
+    reader.encoded(encoding->pointer);  // start
+    Description result;
+    result.length = reader.encoded(encoding->pointer & format_mask);
+    if (!reader.ok()) {
+        return std::nullopt;
+    }
+    const std::uint64_t skipped = encoding->is_augmented ? reader.uleb128() : 0;
+    const std::uint64_t at = bytes.size() - reader.rest().size();
+    if (reader.ok() && size <= bytes.size() - id_at && skipped <= bytes.size() && at + skipped <= id_at + size) {
+        result.instructions = bytes.subspan(at + skipped, id_at + size - at - skipped);
+    }
+    return result;
 }
 
-std::optional<std::uint8_t> UnwindTable::pointer_encoding(std::uint64_t common_address) const
+std::optional<UnwindTable::Encoding> UnwindTable::encoding_of(std::uint64_t common_address) const
 {
     Reader reader(bytes_at(common_address));
     if (reader.take<std::uint32_t>() == 0xffffffffU) {
@@ -201,7 +257,7 @@ std::optional<std::uint8_t> UnwindTable::pointer_encoding(std::uint64_t common_a
         reader.uleb128();
     }
     if (length == 0) {
-        return reader.ok() ? std::optional(format_address) : std::nullopt;
+        return reader.ok() ? std::optional(Encoding{format_address, false}) : std::nullopt;
     }
     if (augmentation[0] != 'z') {
         return std::nullopt;
@@ -225,7 +281,7 @@ std::optional<std::uint8_t> UnwindTable::pointer_encoding(std::uint64_t common_a
             break;
         }
     }
-    return reader.ok() ? std::optional(result) : std::nullopt;
+    return reader.ok() ? std::optional(Encoding{result, true}) : std::nullopt;
 }
 
 }  // namespace critpath::archive

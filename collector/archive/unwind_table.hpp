@@ -38,6 +38,11 @@ public:
     /// The function that contains `address`, as far as the unwind information knows it.
     [[nodiscard]] std::optional<AddressRange> find(std::uint64_t address) const;
 
+    /// Whether what begins at `start` has a frame there already, as no function has that is called.
+    [[nodiscard]] bool begins_in_frame(std::uint64_t start) const;
+    /// All of these, by address.
+    [[nodiscard]] std::vector<AddressRange> all_in_frames() const;
+
 private:
     struct Entry {
         std::int32_t start, frame;  // relative to the header
@@ -45,8 +50,25 @@ private:
 
     [[nodiscard]] std::span<const std::byte> bytes_at(std::uint64_t address) const;
     [[nodiscard]] Entry entry(std::size_t index) const;
-    [[nodiscard]] std::optional<std::uint64_t> length_of(std::uint64_t frame_address) const;
-    [[nodiscard]] std::optional<std::uint8_t> pointer_encoding(std::uint64_t common_address) const;
+    /// The one that begins last of those up to `address`.
+    [[nodiscard]] std::optional<Entry> entry_before(std::uint64_t address) const;
+    [[nodiscard]] std::uint64_t address_of(std::int32_t relative) const
+    {
+        return header_address_ + static_cast<std::uint64_t>(std::int64_t{relative});
+    }
+
+    /// What a frame description says.
+    struct Description {
+        std::uint64_t length = 0;                      // of the function
+        std::span<const std::byte> instructions = {};  // of the unwinder
+    };
+    [[nodiscard]] std::optional<Description> description_at(std::uint64_t frame_address) const;
+    /// How it encodes pointers, and whether it has augmentation data.
+    struct Encoding {
+        std::uint8_t pointer = 0;
+        bool is_augmented = false;
+    };
+    [[nodiscard]] std::optional<Encoding> encoding_of(std::uint64_t common_address) const;
 
     std::span<const std::byte> file_;
     std::span<const Segment> segments_;

@@ -19,9 +19,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/stat.h>
@@ -148,6 +150,45 @@ TEST(Symbols, EveryFunctionOfTheFullLibraryHasTheSameBoundsInTheUnwindTable)
         }
     }
     EXPECT_EQ(starts.size(), 5U);
+}
+
+/// Where the functions of a binary begin, by name: several times where parts of them were moved away.
+std::map<std::string, std::set<std::uint64_t>> starts_by_name(const SymbolTable& symbols, std::uint64_t end)
+{
+    std::map<std::string, std::set<std::uint64_t>> starts;
+    for (std::uint64_t at = 0; at < end; ++at) {
+        if (const auto found = symbols.find(at); found && found->has_symbol) {
+            starts[found->name].insert(found->start);
+        }
+    }
+    return starts;
+}
+
+TEST(Symbols, PartsThatWereMovedAwayHaveTheNameOfTheirFunction)
+{
+    constexpr std::uint64_t end = 0x4000;  // of a small library
+    const SymbolTable stripped(SUBJECT_COLD_STRIPPED);
+    const auto starts = starts_by_name(SymbolTable(SUBJECT_COLD_FULL), end);
+    int parts = 0;
+    for (const char* name : {"split_one", "split_two", "split_seen"}) {
+        const std::set<std::uint64_t>& pieces = starts.at(name);
+        const bool is_seen = std::string_view(name) == "split_seen";
+        std::string wanted = name;
+        for (const std::uint64_t piece : pieces) {  // the linker puts moved parts first
+            const auto found = stripped.find(piece);
+            ASSERT_TRUE(found);
+            EXPECT_EQ(found->start, piece);
+            EXPECT_EQ(found->has_symbol, is_seen);
+            if (!is_seen) {
+                wanted = fmt::format("libsubject_cold_stripped.so+{:#x}", *pieces.rbegin());
+            }
+            EXPECT_EQ(found->name, wanted);
+        }
+        parts += static_cast<int>(pieces.size()) - 1;
+    }
+    if (parts == 0) {
+        GTEST_SKIP() << "this compiler moves no parts of functions away";
+    }
 }
 
 TEST(Symbols, OfSeveralNamesTheOneOfTheInterfaceIsUsed)
