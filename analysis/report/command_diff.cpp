@@ -206,7 +206,8 @@ std::string shown_note(std::size_t shown, std::size_t changed, std::size_t littl
                      : fmt::format("{} of {} that changed by more than the sampling error and {} shown; {} in all",
                                    count_text(shown), counted(changed, "row"), at_least, count_text(all));
     if (little > 0)
-        note += fmt::format(", {} of them changed by less", count_text(little));
+        note += fmt::format(", {} of them changed by more than the error, but by less than {}", count_text(little),
+                            at_least);
     return note + ".";
 }
 
