@@ -96,6 +96,7 @@ std::string refused_text(const model::Profile& profile)
     for (const RefusedEvent& event : refused_events(profile))
         names[{event.reason, event.ranks}].push_back(event.name);
     std::vector<std::string> parts;
+    parts.reserve(names.size());
     for (const auto& [why, events] : names)
         parts.push_back(
             fmt::format("{}: {}{}", fmt::join(events, ", "), why.first, some_ranks(profile, why.second, " (", ")")));
