@@ -162,7 +162,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     if (has_samples(profile) && !knows_time_off_processor(profile))
         result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
     if (const std::string refused = refused_text(profile); !refused.empty())
-        result.push_back({"", "Refused", refused, Fit::Middle});
+        result.push_back({"", "Refused", refused});
     for (const Field& field : sampling_cost_fields(profile))
         result.push_back(field);
     for (const Field& field : thread_fields(profile))

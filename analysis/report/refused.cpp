@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -57,19 +56,54 @@ std::string_view remedy_of(std::string_view reason)
     return {};
 }
 
-/// The first of these that was refused.
-std::optional<RefusedEvent> first_refused(const model::Profile& profile, std::initializer_list<std::string_view> names)
+/// One event, as it was refused: on some ranks perhaps for another reason than on others.
+std::vector<RefusedEvent> refusals_of(const model::Profile& profile, std::string_view event)
 {
-    const std::vector<RefusedEvent> all = refused_events(profile);
-    for (const std::string_view name : names)
-        if (const auto found = std::ranges::find(all, name, &RefusedEvent::name); found != all.end())
-            return *found;
-    return std::nullopt;
+    std::vector<RefusedEvent> all = refused_events(profile);
+    std::erase_if(all, [&](const RefusedEvent& one) { return one.name != event; });
+    return all;
 }
 
-std::string refusal_words(const model::Profile& profile, const RefusedEvent& event, std::string_view what)
+/// Of the first of these that was refused.
+std::vector<RefusedEvent> first_refused(const model::Profile& profile, std::initializer_list<std::string_view> names)
 {
-    return fmt::format("{} were refused {} ({}: {})", what, where(profile, event.ranks), event.name, event.reason);
+    for (const std::string_view name : names)
+        if (std::vector<RefusedEvent> refusals = refusals_of(profile, name); !refusals.empty())
+            return refusals;
+    return {};
+}
+
+std::int64_t ranks_of(const std::vector<RefusedEvent>& refusals)
+{
+    std::int64_t ranks = 0;
+    for (const RefusedEvent& one : refusals)
+        ranks += one.ranks;
+    return ranks;
+}
+
+/// "not supported", "not supported on 2 ranks, not permitted on 1 rank"
+std::string reasons_of(const std::vector<RefusedEvent>& refusals)
+{
+    std::vector<std::string> words;
+    words.reserve(refusals.size());
+    for (const RefusedEvent& one : refusals)
+        words.push_back(refusals.size() == 1 ? one.reason
+                                             : fmt::format("{} on {}", one.reason,
+                                                           counted(static_cast<std::uint64_t>(one.ranks), "rank")));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// What helps on the ranks with the most of them: what the machines of others have is of no use without these.
+std::string_view remedy_of(const std::vector<RefusedEvent>& refusals)
+{
+    const auto most = std::ranges::max_element(refusals, {}, &RefusedEvent::ranks);
+    return most == refusals.end() ? std::string_view() : remedy_of(most->reason);
+}
+
+std::string refusal_words(const model::Profile& profile, const std::vector<RefusedEvent>& refusals)
+{
+    return fmt::format("counters were refused {} ({}: {})", where(profile, ranks_of(refusals)), refusals.front().name,
+                       reasons_of(refusals));
 }
 
 }  // namespace
@@ -105,9 +139,9 @@ std::string refused_text(const model::Profile& profile)
 
 std::string refusal_of(const model::Profile& profile, std::string_view event)
 {
-    const std::vector<RefusedEvent> all = refused_events(profile);
-    const auto found = std::ranges::find(all, event, &RefusedEvent::name);
-    return found == all.end() ? std::string() : found->reason + some_ranks(profile, found->ranks, " on ", "");
+    const std::vector<RefusedEvent> refusals = refusals_of(profile, event);
+    return refusals.size() == 1 ? reasons_of(refusals) + some_ranks(profile, ranks_of(refusals), " on ", "")
+                                : reasons_of(refusals);
 }
 
 std::string uncounted_note(const model::Profile& profile)
@@ -117,24 +151,22 @@ std::string uncounted_note(const model::Profile& profile)
     constexpr std::string_view record = "sample cycles, which count instructions and cache misses, too, or record with "
                                         "--counters PAPI_TOT_INS,PAPI_TOT_CYC";
     const auto refused = first_refused(profile, {"cycles", "instructions", "PAPI_TOT_INS", "PAPI_TOT_CYC"});
-    if (!refused)
+    if (refused.empty())
         return fmt::format("{}: {}.", untold, record);
-    const std::string_view remedy = remedy_of(refused->reason);
-    return fmt::format("{}: {}; {}.", untold, refusal_words(profile, *refused, "counters"),
-                       remedy.empty() ? record : remedy);
+    const std::string_view remedy = remedy_of(refused);
+    return fmt::format("{}: {}; {}.", untold, refusal_words(profile, refused), remedy.empty() ? record : remedy);
 }
 
 std::string unknown_misses_note(const model::Profile& profile)
 {
     constexpr std::string_view unknown = "Whether slow instructions miss caches is not known";
     const auto refused = first_refused(profile, {"cache-misses", "cycles"});
-    if (!refused || remedy_of(refused->reason).empty())
+    if (remedy_of(refused).empty())
         return fmt::format(
             "{}: record with --events instructions,cache-misses,branch-misses, long enough for 20 samples "
             "at the place.",
             unknown);
-    return fmt::format("{}: {}; {}.", unknown, refusal_words(profile, *refused, "counters"),
-                       remedy_of(refused->reason));
+    return fmt::format("{}: {}; {}.", unknown, refusal_words(profile, refused), remedy_of(refused));
 }
 
 std::string no_run_delay_note(const model::Profile& profile)

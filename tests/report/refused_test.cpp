@@ -67,7 +67,11 @@ TEST(Refused, SaysOnHowManyRanks)
     EXPECT_EQ(refused_events(profile).back().name, "perf::X:u=1");
     EXPECT_EQ(refused_text(profile), "cycles: not permitted (1 of 4 ranks); cycles: not supported (2 of 4 ranks); "
                                      "perf::X:u=1: too many at once");
-    EXPECT_EQ(refusal_of(profile, "cycles"), "not permitted on 1 of 4 ranks");
+    EXPECT_EQ(refusal_of(profile, "cycles"), "not permitted on 1 rank, not supported on 2 ranks");
+    EXPECT_THAT(uncounted_note(profile),
+                HasSubstr("counters were refused on 3 of 4 ranks (cycles: not permitted on 1 rank, "
+                          "not supported on 2 ranks); to tell, record on a machine that has"));
+    EXPECT_EQ(refusal_of(on_ranks(4, "cycles=failed=3"), "cycles"), "failed on 3 of 4 ranks");
 }
 
 TEST(Refused, WhatIsNotPermittedCanBeAllowed)
