@@ -186,9 +186,12 @@ TEST(Symbols, PartsThatWereMovedAwayHaveTheNameOfTheirFunction)
         }
         parts += static_cast<int>(pieces.size()) - 1;
     }
+#ifdef __clang__
     if (parts == 0) {
-        GTEST_SKIP() << "this compiler moves no parts of functions away";
+        GTEST_SKIP() << "this clang moves no parts of functions away";
     }
+#endif
+    EXPECT_GT(parts, 0);
 }
 
 TEST(Symbols, OfSeveralNamesTheOneOfTheInterfaceIsUsed)
