@@ -50,13 +50,30 @@ struct Kind {
 };
 using Kinds = std::map<CallKey, Kind>;
 
-/// Goes through the calls of one process.
+/// By CallKey::number(): whether such calls wait for what they complete, and what is known to be their cost can be a
+/// wait at all. Empty: none is like that.
+std::vector<bool> may_have_waited(const rules::CallCosts& costs)
+{
+    std::vector<bool> result;
+    for (const CallKey& key : costs.above(least_bound)) {
+        const rules::Operation& of_call = rules::operation(key.function);
+        const bool waits =
+            of_call.dependence == rules::Dependence::AllMessages || of_call.dependence == rules::Dependence::AnyMessage;
+        if (!waits || of_call.polls)
+            continue;
+        result.resize(CallKey::count);
+        result[key.number()] = true;
+    }
+    return result;
+}
+
+/// Goes through the calls of one process. `asked`: as may_have_waited().
 class Collector
 {
 public:
     Collector(const Replay& replay, const model::ProcessTrace& trace, const ProcessPairs& pairs,
-              const rules::Calibration& calibration, Kinds& kinds)
-        : replay_(replay), trace_(trace), pairs_(pairs), calibration_(calibration), kinds_(kinds),
+              const rules::Calibration& calibration, const std::vector<bool>& asked, Kinds& kinds)
+        : replay_(replay), trace_(trace), pairs_(pairs), calibration_(calibration), asked_(asked), kinds_(kinds),
           send_ends_(replay.definitions, trace), sides_(trace, pairs, send_ends_, calibration),
           receives_(trace.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
           sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); }),
@@ -70,7 +87,7 @@ public:
             const std::uint32_t call = std::min(receives_.at_end() ? no_call : completion_of_receive(receives_.next()),
                                                 sends_.at_end() ? no_call : completion_of_send(sends_.next()));
             const bool is_wanted =
-                may_be_bounded(trace_.numbers.ref(call)) && !std::ranges::binary_search(collectives_, call);
+                asked_[kind(trace_.numbers.ref(call)).number()] && !std::ranges::binary_search(collectives_, call);
             messages_.clear();
             for (; !receives_.at_end() && completion_of_receive(receives_.next()) == call; receives_.advance())
                 if (is_wanted)
@@ -94,18 +111,13 @@ private:
     }
     [[nodiscard]] CallKey kind(model::CallRef call) const
     {
-        return {function_of(replay_.definitions, trace_, call),
-                calls_of(trace_, call.location).size_bucket(call.call.value)};
+        const rules::FunctionId function = function_of(replay_.definitions, trace_, call);
+        return {function, calls_of(trace_, call.location).size_bucket(call.call.value)};
     }
 
-    /// Whether it waits for what it completes, and what is known to be its cost can be a wait at all.
-    [[nodiscard]] bool may_be_bounded(model::CallRef call) const
+    [[nodiscard]] bool is_asked(const CallKey& key) const
     {
-        const CallKey key = kind(call);
-        const rules::Operation& of_call = rules::operation(key.function);
-        const bool waits =
-            of_call.dependence == rules::Dependence::AllMessages || of_call.dependence == rules::Dependence::AnyMessage;
-        return waits && !of_call.polls && calibration_.calls.of_bucket(key.function, key.bucket).least > least_bound;
+        return key.function < rules::FunctionId::count && asked_[key.number()];
     }
 
     void add(model::CallRef ref)
@@ -126,6 +138,7 @@ private:
     const model::ProcessTrace& trace_;
     const ProcessPairs& pairs_;
     const rules::Calibration& calibration_;
+    const std::vector<bool>& asked_;
     Kinds& kinds_;
     Kinds::iterator last_ = kinds_.end();  // most calls are like the one before
     SendEnds send_ends_;
@@ -139,9 +152,12 @@ private:
 Kinds kinds_of_calls(const Replay& replay, const std::vector<ProcessPairs>& pairs,
                      const rules::Calibration& calibration)
 {
+    const std::vector<bool> asked = may_have_waited(calibration.calls);
+    if (asked.empty())
+        return {};
     Kinds own;
     for (std::size_t p = 0; p < pairs.size(); ++p)
-        Collector(replay, replay.processes[p], pairs[p], calibration, own).run();
+        Collector(replay, replay.processes[p], pairs[p], calibration, asked, own).run();
     CommonBits keys(CallKey::count);
     for (const auto& [key, kind] : own)
         keys.set(key.number());

@@ -156,6 +156,15 @@ void CallCosts::set(CallKey key, const Durations& durations)
     costs_[key.number()] = conclude(key);
 }
 
+std::vector<CallKey> CallCosts::above(Ns cost) const
+{
+    std::vector<CallKey> keys;
+    for (std::size_t i = 0; i < examples_.size(); ++i)
+        if (examples_[i].cost && costs_[i].least > cost)
+            keys.push_back(CallKey::of(i));
+    return keys;
+}
+
 void CallCosts::bound_messages(int bucket, Ns most)
 {
     most_of_messages_[static_cast<std::size_t>(bucket)] = most;

@@ -114,6 +114,9 @@ public:
         return is_known ? costs_[CallKey{function, bucket}.number()] : without_example(function, bucket);
     }
 
+    /// The kinds of which there are examples, and which cost more than that. Ascending.
+    [[nodiscard]] std::vector<CallKey> above(Ns cost) const;
+
     /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
     /// A call of this kind needed no more than that once somebody else had done his part: if those of the kind take
