@@ -75,8 +75,8 @@ public:
               const rules::Calibration& calibration, const std::vector<bool>& asked, Kinds& kinds)
         : replay_(replay), trace_(trace), pairs_(pairs), calibration_(calibration), asked_(asked), kinds_(kinds),
           send_ends_(replay.definitions, trace), sides_(trace, pairs, send_ends_, calibration),
-          receives_(trace.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
-          sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); }),
+          receives_(trace.receives.size(), [this](std::uint32_t i) { return sides_.completion_of_receive(i); }),
+          sends_(pairs.of_send.size(), [this](std::uint32_t i) { return sides_.completion_of_send(i); }),
           collectives_(completions_of_collectives(trace))
     {
     }
@@ -84,15 +84,16 @@ public:
     void run()
     {
         while (!receives_.at_end() || !sends_.at_end()) {
-            const std::uint32_t call = std::min(receives_.at_end() ? no_call : completion_of_receive(receives_.next()),
-                                                sends_.at_end() ? no_call : completion_of_send(sends_.next()));
+            const std::uint32_t call =
+                std::min(receives_.at_end() ? no_call : sides_.completion_of_receive(receives_.next()),
+                         sends_.at_end() ? no_call : sides_.completion_of_send(sends_.next()));
             const bool is_wanted =
-                asked_[kind(trace_.numbers.ref(call)).number()] && !std::ranges::binary_search(collectives_, call);
+                is_asked(kind(trace_.numbers.ref(call))) && !std::ranges::binary_search(collectives_, call);
             messages_.clear();
-            for (; !receives_.at_end() && completion_of_receive(receives_.next()) == call; receives_.advance())
+            for (; !receives_.at_end() && sides_.completion_of_receive(receives_.next()) == call; receives_.advance())
                 if (is_wanted)
                     messages_.push_back(sides_.received(receives_.next()));
-            for (; !sends_.at_end() && completion_of_send(sends_.next()) == call; sends_.advance())
+            for (; !sends_.at_end() && sides_.completion_of_send(sends_.next()) == call; sends_.advance())
                 if (is_wanted)
                     messages_.push_back(sides_.sent(pairs_.of_send[sends_.next()]));
             if (is_wanted)
@@ -101,14 +102,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t completion_of_receive(std::uint32_t i) const
-    {
-        return pairs_.of_receive.has(i) ? trace_.receives.completion(i) : no_call;
-    }
-    [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
-    {
-        return send_ends_.number(pairs_.of_send[i].send);
-    }
     [[nodiscard]] CallKey kind(model::CallRef call) const
     {
         const rules::FunctionId function = function_of(replay_.definitions, trace_, call);
@@ -162,15 +155,16 @@ Kinds kinds_of_calls(const Replay& replay, const std::vector<ProcessPairs>& pair
     for (const auto& [key, kind] : own)
         keys.set(key.number());
     keys.agree(replay.comm);
+    const std::vector<std::size_t> numbers = keys.numbers();
     std::vector<Durations> all;
-    for (const std::size_t number : keys.numbers()) {
+    for (const std::size_t number : numbers) {
         const Kind& kind = own[CallKey::of(number)];
         all.insert(all.end(), {kind.after, kind.under_way, kind.durations});
     }
     merge(replay.comm, all);
     Kinds result;
     auto next = all.begin();
-    for (const std::size_t number : keys.numbers()) {
+    for (const std::size_t number : numbers) {
         result[CallKey::of(number)] = {next[0], next[1], next[2]};
         next += 3;
     }

@@ -25,6 +25,16 @@ public:
     {
     }
 
+    /// By number in the process: the call that completed it; none, also where the receive has no send.
+    [[nodiscard]] std::uint32_t completion_of_receive(std::uint32_t receive) const
+    {
+        return pairs_.of_receive.has(receive) ? trace_.receives.completion(receive) : model::CallNumbers::none;
+    }
+    /// `i`: index into ProcessPairs::of_send.
+    [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
+    {
+        return send_ends_.number(pairs_.of_send[i].send);
+    }
     /// The receive must have a send.
     [[nodiscard]] rules::Message received(std::uint32_t receive) const;
     [[nodiscard]] rules::Message sent(const MatchedReceive& receive) const;

@@ -42,8 +42,8 @@ public:
           windows_(awaited.windows), collectives_(awaited.collectives), calibration_(calibration), answers_(answers),
           late_(late), probes_(find_probes()), send_ends_(replay.definitions, trace_),
           sides_(trace_, pairs_, send_ends_, calibration_),
-          receives_(trace_.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
-          sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
+          receives_(trace_.receives.size(), [this](std::uint32_t i) { return sides_.completion_of_receive(i); }),
+          sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return sides_.completion_of_send(i); })
     {
     }
 
@@ -56,15 +56,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t completion_of_receive(std::uint32_t i) const
-    {
-        return pairs_.of_receive.has(i) ? trace_.receives.completion(i) : no_call;
-    }
-    [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
-    {
-        return send_ends_.number(pairs_.of_send[i].send);
-    }
-
     [[nodiscard]] const rules::Operation& operation(CallRef call) const
     {
         return rules::operation(function_of(replay_.definitions, trace_, call));
@@ -97,9 +88,9 @@ private:
     {
         std::uint32_t call = no_call;
         if (!receives_.at_end())
-            call = std::min(call, completion_of_receive(receives_.next()));
+            call = std::min(call, sides_.completion_of_receive(receives_.next()));
         if (!sends_.at_end())
-            call = std::min(call, completion_of_send(sends_.next()));
+            call = std::min(call, sides_.completion_of_send(sends_.next()));
         if (probe_ < probes_.size())
             call = std::min(call, probes_[probe_].call);
         if (collective_ < collectives_.size())
@@ -295,10 +286,10 @@ private:
         messages_.clear();
         gathered_.clear();
         const bool of_messages = dependence == Dependence::AllMessages || dependence == Dependence::AnyMessage;
-        for (; !receives_.at_end() && completion_of_receive(receives_.next()) == call; receives_.advance())
+        for (; !receives_.at_end() && sides_.completion_of_receive(receives_.next()) == call; receives_.advance())
             if (is_wanted && of_messages)
                 messages_.push_back(sides_.received(receives_.next()));
-        for (; !sends_.at_end() && completion_of_send(sends_.next()) == call; sends_.advance())
+        for (; !sends_.at_end() && sides_.completion_of_send(sends_.next()) == call; sends_.advance())
             if (is_wanted)
                 messages_.push_back(sides_.sent(pairs_.of_send[sends_.next()]));
         for (; probe_ < probes_.size() && probes_[probe_].call == call; ++probe_)

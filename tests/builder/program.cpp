@@ -154,6 +154,11 @@ void Rank::wait(Span span, Request request)
     complete(add(FunctionId::MPI_Wait, span), request);
 }
 
+void Rank::wait_in(FunctionId function, Span span, Request request)
+{
+    complete(add(function, span), request);
+}
+
 void Rank::waitall(Span span, const std::vector<Request>& requests)
 {
     const CallRef call = add(FunctionId::MPI_Waitall, span);

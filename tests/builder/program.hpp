@@ -71,6 +71,8 @@ public:
     Request start_send(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
     Request start_recv(Span span, int from, std::uint64_t bytes = 8, int tag = 0);
     void wait(Span span, Request request);
+    /// In a call of any function.
+    void wait_in(FunctionId function, Span span, Request request);
     void waitall(Span span, const std::vector<Request>& requests);
     void waitany(Span span, Request completed);
     void waitsome(Span span, const std::vector<Request>& completed);

@@ -63,6 +63,18 @@ TEST(AllWaited, ACallThatFindsLargeMessagesThereTellsWhatItCosts)
     EXPECT_THAT(path(p), testing::EndsWith("compute 0: 2200-3100 | mpi 0: 3100-3170 | compute 0: 3170-3400"));
 }
 
+// What functions complete that nobody knows (in traces of other tools) is of no kind.
+TEST(AllWaited, CallsOfUnknownFunctionsAreLeftOut)
+{
+    Program p(2);
+    const std::string expected = exchange_megabytes(p, 10);
+    p[0].wait_in(FunctionId::none, {2210, 2220}, p[0].irecv({2205, 2206}, 1));
+    p[1].send({2202, 2204}, 0);
+    p[0].finish(2300);
+    p.finish(2230);
+    EXPECT_THAT(path(p), testing::StartsWith(expected));
+}
+
 // Nor may the time of the transfers be taken for less than it is, because it is longer than usual and each call waits
 // for several: all calls end 3 ms after the last of what they complete began.
 TEST(AllWaited, SlowTransfersAreLearnedWhereAllCallsEndAsLongAfterTheyBegan)
