@@ -458,7 +458,6 @@ struct SkippedRecord {
 };
 static_assert(sizeof(SkippedRecord) == 64);
 
-/// First page of every spool file; written when the file is made, the fields below the line when it is closed.
 /// Why something was not counted on a process, although it was to be.
 enum class Refusal : std::uint8_t {
     None,
@@ -481,6 +480,7 @@ struct RefusedEvent {
     Refusal why;
 };
 
+/// First page of every spool file; written when the file is made, the fields below the line when it is closed.
 struct SpoolHeader {
     std::uint64_t magic;
     std::uint32_t version;

@@ -96,7 +96,7 @@ private:
         return std::ranges::any_of(*ranks, [&](std::uint32_t rank) { return group[rank] == process; });
     }
 
-    /// Of an operation that does not block, the wait for it alone, if that is one of nothing else.
+    /// Of an operation that does not block, the wait for it, or for all of several things: it took no longer.
     [[nodiscard]] std::optional<rules::Waiting> wait_of(const Part& part, const rules::Member& member) const
     {
         const model::ProcessTrace& trace = replay_.processes[part.process];

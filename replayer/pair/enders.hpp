@@ -108,13 +108,14 @@ private:
         for (; !sends_.at_end() && completion_of_send(sends_.next()) <= call; sends_.advance()) {
             const MatchedReceive& met = pairs_.of_send[sends_.next()];
             const bool is_of_call = completion_of_send(sends_.next()) == call;
-            result = result || (is_of_call &&
-                                (met.post.time > received.begin || (began_before && may_be_held(met, ref, received))));
+            result =
+                result ||
+                (is_of_call && (met.post.time > received.begin || (began_before && may_end_later(met, ref, received))));
         }
         return result;
     }
 
-    [[nodiscard]] bool may_be_held(const MatchedReceive& met, model::CallRef call, const Received& received) const
+    [[nodiscard]] bool may_end_later(const MatchedReceive& met, model::CallRef call, const Received& received) const
     {
         const model::Send send = trace_.sends[met.send];
         if (send.mode != functions::SendMode::Standard && send.mode != functions::SendMode::Synchronous)
